@@ -1,0 +1,45 @@
+# Every command starts here and is one short script in scripts/. `make` alone lists them.
+# PYTHON=python3.12 make venv  chooses the interpreter that .venv is made with.
+
+PYTHON ?= python3
+export PYTHON
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help venv demo test check format slow bench coverage clean
+
+help:  ## list these commands
+	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
+		printf '  make %-10s %s\n' "$$name" "$$text"; done
+
+venv:  ## make .venv with all that the other commands need (they do it themselves)
+	@scripts/venv.sh
+
+demo: venv  ## train a small agent, export it as a bot, measure it against other bots
+	scripts/demo.sh
+
+test: venv  ## all that CI runs: checks, tests and doctests, the wheel
+	scripts/check.sh
+	scripts/test.sh
+	scripts/build.sh
+
+check: venv  ## format, lint, types, import contracts (nothing is changed)
+	scripts/check.sh
+
+format: venv  ## put sources into the project's format and mend what lint can mend
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+
+slow: venv  ## the long proofs, beyond what CI runs
+	scripts/slow.sh
+
+bench: venv  ## measure the speed of the engine and of the environments
+	.venv/bin/okey bench
+
+coverage: venv  ## which lines of the engine its tests reach, with the compiler off
+	scripts/coverage.sh
+
+clean:  ## remove .venv, caches and build output; trained runs stay
+	rm -rf .venv build dist .coverage .coverage.* htmlcov
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find okey_env agents scripts tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,42 @@
+"""CompiledBot: a bot whose whole play is one kernel, as an object that meets the protocol."""
+
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.observation import Observation
+
+Choose: TypeAlias = "staticmethod[[np.record, np.uint64], int]"
+"""A kernel from an OBSERVATION record, with the observer to move, and the bot's seed to a legal action."""
+ChooseBatch: TypeAlias = "staticmethod[[npt.NDArray[np.record], np.uint64, npt.NDArray[np.int64]], None]"
+"""A kernel that fills `(N,)` actions for `(N,)` records; as plain a loop over the other as can be."""
+
+
+class CompiledBot:
+    """A bot made of kernels. A subclass gives its name and the two of them, and nothing else.
+
+    Args:
+        seed: settles the moves; `reset` gives another.
+    """
+
+    name: str
+    choose: ClassVar[Choose]
+    choose_batch: ClassVar[ChooseBatch]
+
+    def __init__(self, seed: int = 0) -> None:
+        self.reset(seed)
+
+    def reset(self, seed: int) -> None:
+        """Settle all randomness of the moves to come."""
+        self._seed = np.uint64(seed % 2**64)
+
+    def act(self, observation: Observation) -> int:
+        """Choose one of `observation.legal_actions`."""
+        return int(self.choose(observation.record, self._seed))
+
+    def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
+        """Choose for each of `(N,)` OBSERVATION records: `(N,)` actions."""
+        actions = np.empty(len(records), np.int64)
+        self.choose_batch(records, self._seed, actions)
+        return actions

@@ -1,0 +1,124 @@
+"""Checkpoints: all that a run needs to go on, in one file that is either whole or refused.
+
+A file is one line that names the format, a checksum, and a zip of plain arrays (`numpy.savez`) with one JSON
+text among them. It is written beside its place, brought to disk and only then given its name, so a process
+that dies at any moment leaves the checkpoint before it untouched. Nothing in it is pickled.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+_HEADER = b"okey-env checkpoint 1\n"
+"""The version changes with what is in the file."""
+_DIGEST_SIZE = 32
+_META = "meta.json"
+_SUFFIX = ".ckpt"
+_UNFINISHED = ".unfinished"
+_DAMAGED = ".damaged"
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """A moment of a run."""
+
+    decisions: int
+    """Decisions of the learner so far."""
+    arrays: Arrays
+    """Weights and the optimiser's memory, by name."""
+    meta: Mapping[str, Any]
+    """Anything else, as JSON has it."""
+
+    def named(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """The arrays whose name begins with `prefix`, by the rest of their name."""
+        return {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file such that there is never a half of it under its name, whenever the process or machine dies."""
+    unfinished = path.with_name(path.name + _UNFINISHED)
+    with unfinished.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+    with contextlib.suppress(OSError):  # a folder cannot be opened everywhere; then the system decides when
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
+    """Write a checkpoint into a folder and remove all but the newest `keep`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    meta = np.frombuffer(json.dumps({"decisions": checkpoint.decisions, **checkpoint.meta}).encode(), np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **{_META: meta, **checkpoint.arrays})
+    body = buffer.getvalue()
+    path = folder / f"{checkpoint.decisions:012d}{_SUFFIX}"
+    write_whole(path, _HEADER + _digest(body) + body)
+    for old in checkpoints(folder)[keep:]:
+        old.unlink()
+    for unfinished in folder.glob(f"*{_UNFINISHED}"):
+        unfinished.unlink()
+    return path
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints of a folder, newest first; not looked into."""
+    return sorted(folder.glob(f"*{_SUFFIX}"), reverse=True)
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint.
+
+    Raises:
+        ValueError: the file is damaged or no checkpoint; the message names it.
+    """
+    data = path.read_bytes()
+    if not data.startswith(_HEADER):
+        raise ValueError(f"{path} is not a checkpoint of this version: expected it to begin with {_HEADER!r}")
+    body = data[len(_HEADER) + _DIGEST_SIZE :]
+    if _digest(body) != data[len(_HEADER) : len(_HEADER) + _DIGEST_SIZE]:
+        raise ValueError(f"{path} is damaged: its checksum does not match its {len(body)} bytes")
+    try:
+        with np.load(io.BytesIO(body), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        meta = json.loads(arrays.pop(_META).tobytes())
+        return Checkpoint(int(meta.pop("decisions")), arrays, meta)
+    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def newest_good(folder: Path) -> tuple[Checkpoint | None, dict[Path, str]]:
+    """The newest checkpoint that is whole, if there is one, and for each newer one what is wrong with it."""
+    damages: dict[Path, str] = {}
+    for path in checkpoints(folder):
+        try:
+            return load_checkpoint(path), damages
+        except ValueError as error:
+            damages[path] = str(error)
+    return None, damages
+
+
+def set_aside(path: Path) -> None:
+    """Rename a damaged checkpoint such that it counts as none any more."""
+    path.rename(path.with_name(path.name + _DAMAGED))
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=_DIGEST_SIZE).digest()

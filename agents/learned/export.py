@@ -1,0 +1,203 @@
+"""Export: from a run to a bot folder that plays without torch, here and in other languages.
+
+| file | |
+|---|---|
+| `bot.json` | what the bot is and where it comes from, how it was measured, checksums of the other two |
+| `weights.npz` | the network as plain float32 arrays, `weights_0`, `bias_0`, …, read by `learned_bot` |
+| `policy.onnx` | the same as ONNX, with the mask inside |
+
+The ONNX graph takes `observation` `(N, size)` float32 and `action_mask` `(N, 109)` int8, and gives `logits` `(N, 109)`
+float32, very low where the mask is 0, and `action` `(N,)` int64, the first of the highest.
+
+Before the folder is given its name, the trained policy in torch, the ONNX file in onnxruntime and the arrays in
+`Network` must agree on the observations of whole rounds.
+"""
+
+import io
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnxruntime
+import torch
+from onnx import TensorProto, helper, numpy_helper
+
+from okey_env.actions import ACTIONS_VERSION, NUM_ACTIONS
+from okey_env.bots import BOT_FILE, make_bot
+from okey_env.encoders import Encoder, as_encoder
+from okey_env.rules import as_rules
+from okey_env.vector import SelfPlay
+
+from .checkpoint import Checkpoint, newest_good, write_whole
+from .clone import play_lessons
+from .config import TrainConfig
+from .learned_bot import FORMAT, FORMAT_VERSION, ONNX_FILE, WEIGHTS_FILE, checksum, load_bot
+from .network import Network
+from .policy import acting_layers, make_policy, set_policy_arrays
+from .train import CHECKPOINTS, EVALUATION_FILE, RUN_FILE, read_config
+
+_OPSET = 17
+_IR_VERSION = 9
+_MASKED = -1e8  # what sb3-contrib gives a masked action
+_TOLERANCE = 1e-4  # on logits; float32 sums in another order differ by some 1e-6
+
+
+def export(run: Path, folder: Path) -> Path:
+    """Make a bot folder of the newest whole checkpoint of a run.
+
+    Args:
+        run: the folder of the run.
+        folder: the bot folder to make; one that holds a bot already is replaced.
+
+    Returns:
+        The bot folder.
+
+    Raises:
+        ValueError: there is no run or no whole checkpoint, or `folder` holds something else.
+        RuntimeError: torch, ONNX and the plain arrays do not agree.
+    """
+    config = read_config(run)
+    checkpoint, damages = newest_good(run / CHECKPOINTS)
+    if checkpoint is None:
+        raise ValueError(
+            f"{run} has no whole checkpoint to export" + "".join(f"; {damage}" for damage in damages.values())
+        )
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file: choose another name for the bot")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / BOT_FILE).is_file():
+        raise ValueError(f"{folder} holds something that is no bot: choose another folder")
+
+    encoder = as_encoder(config.env.encoder)
+    network = Network(acting_layers(checkpoint.named("policy.")))
+    weights = _npz(network)
+    model = onnx_model(network)
+    check_agreement(config, checkpoint, encoder, network, model)
+
+    unfinished = folder.with_name(folder.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    write_whole(unfinished / WEIGHTS_FILE, weights)
+    write_whole(unfinished / ONNX_FILE, model)
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "name": folder.resolve().name,
+        "encoder": {"name": encoder.name, "version": encoder.version},
+        "actions_version": ACTIONS_VERSION,
+        "network": {"kind": "relu", "sizes": network.sizes},
+        "weights": {"file": WEIGHTS_FILE, "blake2b": checksum(weights)},
+        "onnx": {"file": ONNX_FILE, "blake2b": checksum(model)},
+        "rules": as_rules(config.env.rules).name,
+        "training": {"decisions": checkpoint.decisions, "seed": config.run.seed, **_read(run / RUN_FILE)},
+        "scores": _scores(run, checkpoint.decisions),
+        "config": config.to_dict(),
+    }
+    write_whole(unfinished / BOT_FILE, (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode())
+    load_bot(unfinished)
+    if folder.exists():
+        shutil.rmtree(folder)
+    unfinished.rename(folder)
+    return folder
+
+
+def onnx_model(network: Network) -> bytes:
+    """The network as ONNX, with the mask inside the graph."""
+    nodes, initializers = [], []
+    value = "observation"
+    for number, (weights, bias) in enumerate(network.layers):
+        initializers += [
+            numpy_helper.from_array(weights, f"weights_{number}"),
+            numpy_helper.from_array(bias, f"bias_{number}"),
+        ]
+        nodes.append(helper.make_node("Gemm", [value, f"weights_{number}", f"bias_{number}"], [f"sum_{number}"]))
+        value = f"sum_{number}"
+        if number < len(network.layers) - 1:
+            nodes.append(helper.make_node("Relu", [value], [f"hidden_{number}"]))
+            value = f"hidden_{number}"
+    initializers.append(numpy_helper.from_array(np.array(_MASKED, np.float32), "masked"))
+    nodes += [
+        helper.make_node("Cast", ["action_mask"], ["allowed"], to=TensorProto.BOOL),
+        helper.make_node("Where", ["allowed", value, "masked"], ["logits"]),
+        helper.make_node("ArgMax", ["logits"], ["action"], axis=1, keepdims=0),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "okey_env_policy",
+        [
+            helper.make_tensor_value_info("observation", TensorProto.FLOAT, ["N", network.sizes[0]]),
+            helper.make_tensor_value_info("action_mask", TensorProto.INT8, ["N", network.sizes[-1]]),
+        ],
+        [
+            helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["N", network.sizes[-1]]),
+            helper.make_tensor_value_info("action", TensorProto.INT64, ["N"]),
+        ],
+        initializers,
+    )
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION, producer_name="okey-env"
+    )
+    onnx.checker.check_model(model, full_check=True)
+    serialized: bytes = model.SerializeToString()
+    return serialized
+
+
+def check_agreement(
+    config: TrainConfig, checkpoint: Checkpoint, encoder: Encoder, network: Network, model: bytes
+) -> None:
+    """Compare the trained policy, its ONNX file and its plain arrays on the observations of whole rounds.
+
+    Raises:
+        RuntimeError: they do not agree.
+    """
+    table = SelfPlay(16, config.env.rules, encoder, seed=0)
+    table.reset()
+    lessons = play_lessons(make_bot("random", 0), table, 64)
+    observations, masks = lessons.observations, lessons.masks
+    policy = make_policy(encoder.size, NUM_ACTIONS, config.network)
+    set_policy_arrays(policy, checkpoint.named("policy."))
+    with torch.no_grad():
+        distribution = policy.get_distribution(torch.from_numpy(observations), masks).distribution
+        by_torch = distribution.logits.numpy()  # type: ignore[union-attr]
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    by_onnx, _ = session.run(None, {"observation": observations, "action_mask": masks})
+    by_arrays = network(observations).copy()
+    allowed = masks != 0
+    for name, logits in (("torch", by_torch), ("onnxruntime", by_onnx)):
+        worst = _worst_difference(by_arrays, logits, allowed)
+        if not worst <= _TOLERANCE:
+            raise RuntimeError(f"the exported arrays and {name} differ by {worst:.2g} in a logit: nothing was exported")
+
+
+def _worst_difference(
+    one: npt.NDArray[np.float32], other: npt.NDArray[np.float32], allowed: npt.NDArray[np.bool_]
+) -> float:
+    """The largest difference of two rows of logits, up to what all of a row have in common."""
+    difference = np.where(allowed, one - other, np.nan)
+    spread = np.nanmax(difference, axis=1) - np.nanmin(difference, axis=1)
+    scale = np.maximum(np.abs(np.where(allowed, one, 0)).max(axis=1), 1)
+    return float(np.max(spread / scale))
+
+
+def _npz(network: Network) -> bytes:
+    arrays = {}
+    for number, (weights, bias) in enumerate(network.layers):
+        arrays[f"weights_{number}"], arrays[f"bias_{number}"] = weights, bias
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def _scores(run: Path, decisions: int) -> list[Any]:
+    """The measurements of exactly this moment of the run."""
+    measured = _read(run / EVALUATION_FILE)
+    return list(measured.get("scores", [])) if measured.get("decisions") == decisions else []
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return data if isinstance(data, Mapping) else {}

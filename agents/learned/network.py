@@ -1,0 +1,101 @@
+"""A trained network as plain arrays, and the kernel that runs it.
+
+Each output is a sum over the inputs in their order, one product rounded at a time, and inputs that are 0
+are passed over. So a row gives the same bits alone or in a batch, on any machine, and most of the first
+layer costs nothing, since most of an observation is 0.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.engine._jit import kernel
+
+Floats = npt.NDArray[np.float32]
+
+# Letters: N rows, I inputs and O outputs of a layer.
+
+
+@kernel
+def run_layer(inputs: Floats, weights: Floats, bias: Floats, relu: bool, outputs: Floats) -> None:
+    """One layer: `outputs = inputs @ weights + bias`, negative outputs made 0 if `relu`.
+
+    Args:
+        inputs: `(N, I)`.
+        weights: `(I, O)`, one row for each input.
+        bias: `(O,)`.
+        relu: whether a ReLU follows.
+        outputs: `(N, O)` to fill.
+    """
+    num_inputs, num_outputs = weights.shape
+    places = np.empty(num_inputs, np.int64)  # of the inputs that are not 0
+    for i in range(len(inputs)):
+        count = 0
+        for j in range(num_inputs):
+            places[count] = j
+            count += inputs[i, j] != 0
+        for k in range(num_outputs):
+            outputs[i, k] = bias[k]
+        done = 0
+        while done + 4 <= count:  # four at a time: a quarter of the passes over the outputs, the same sums
+            a, b, c, d = places[done], places[done + 1], places[done + 2], places[done + 3]
+            at_a, at_b, at_c, at_d = inputs[i, a], inputs[i, b], inputs[i, c], inputs[i, d]
+            for k in range(num_outputs):
+                two = outputs[i, k] + at_a * weights[a, k] + at_b * weights[b, k]
+                outputs[i, k] = two + at_c * weights[c, k] + at_d * weights[d, k]
+            done += 4
+        while done < count:
+            j = places[done]
+            for k in range(num_outputs):
+                outputs[i, k] += inputs[i, j] * weights[j, k]
+            done += 1
+        if relu:
+            for k in range(num_outputs):
+                outputs[i, k] = max(outputs[i, k], np.float32(0))
+
+
+@kernel
+def best_legal(scores: Floats, masks: npt.NDArray[np.int8], best: npt.NDArray[np.int64]) -> None:
+    """For each row the allowed column with the highest score, the first of equals: `(N, A)`, `(N, A)`, `(N,)`."""
+    for i in range(scores.shape[0]):
+        best[i] = -1
+        for action in range(scores.shape[1]):
+            if masks[i, action] != 0 and (best[i] < 0 or scores[i, action] > scores[i, best[i]]):
+                best[i] = action
+
+
+class Network:
+    """Layers with a ReLU between each two.
+
+    Args:
+        layers: weights `(I, O)` and bias `(O,)` of each, float32.
+
+    >>> network = Network([(np.eye(2, dtype=np.float32), np.zeros(2, np.float32))])
+    >>> network(np.array([[1, -2]], np.float32)).tolist()
+    [[1.0, -2.0]]
+    """
+
+    def __init__(self, layers: Sequence[tuple[Floats, Floats]]) -> None:
+        self.layers = [
+            (np.ascontiguousarray(weights, np.float32), np.ascontiguousarray(bias, np.float32))
+            for weights, bias in layers
+        ]
+        self._buffers: list[Floats] = []
+
+    @property
+    def sizes(self) -> list[int]:
+        """Inputs, the width of each hidden layer, outputs."""
+        return [self.layers[0][0].shape[0], *(len(bias) for _, bias in self.layers)]
+
+    def __call__(self, inputs: Floats) -> Floats:
+        """The outputs `(N, O)` for inputs `(N, I)`; a view that the next call writes over."""
+        count = len(inputs)
+        if not self._buffers or len(self._buffers[0]) < count:
+            self._buffers = [np.empty((count, size), np.float32) for size in self.sizes[1:]]
+        values = inputs
+        for number, (weights, bias) in enumerate(self.layers, 1):
+            outputs = self._buffers[number - 1][:count]
+            run_layer(values, weights, bias, number < len(self.layers), outputs)
+            values = outputs
+        return values

@@ -1,0 +1,101 @@
+"""Okey, the tile game of Turkish cafés, as a learning environment: four seats, hidden racks, a wild tile a round.
+
+>>> import okey_env
+>>> env = okey_env.env(rules="gamelake")
+>>> env.reset(seed=42)
+>>> observation, reward, termination, truncation, info = env.last()
+>>> observation["action_mask"].shape
+(109,)
+
+Importing this package registers `okey/round-v0` with PettingZoo and `okey/Round-v0` with Gymnasium.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from okey_env import actions, hands, rewards, tiles
+    from okey_env.aec import env, raw_env
+    from okey_env.bots import Bot, bot_names, make_bot
+    from okey_env.deal import Deal
+    from okey_env.encoders import Encoder, as_encoder
+    from okey_env.observation import Observation
+    from okey_env.round import Round, derive_seed
+    from okey_env.rules import Rules
+    from okey_env.single import OkeyEnv
+    from okey_env.vector import OkeyVectorEnv, SelfPlay
+
+__version__ = "0.1.0"
+
+# Each public name with the module it is in, imported when it is first asked for, so that what needs no kernel
+# does not wait for numba.
+_HOMES = {
+    "Bot": "bots",
+    "Deal": "deal",
+    "Encoder": "encoders",
+    "Observation": "observation",
+    "OkeyEnv": "single",
+    "OkeyVectorEnv": "vector",
+    "Round": "round",
+    "Rules": "rules",
+    "SelfPlay": "vector",
+    "as_encoder": "encoders",
+    "bot_names": "bots",
+    "derive_seed": "round",
+    "env": "aec",
+    "make_bot": "bots",
+    "raw_env": "aec",
+}
+_MODULES = ("actions", "hands", "rewards", "tiles")
+
+__all__ = [
+    "Bot",
+    "Deal",
+    "Encoder",
+    "Observation",
+    "OkeyEnv",
+    "OkeyVectorEnv",
+    "Round",
+    "Rules",
+    "SelfPlay",
+    "actions",
+    "as_encoder",
+    "bot_names",
+    "derive_seed",
+    "env",
+    "hands",
+    "make_bot",
+    "raw_env",
+    "rewards",
+    "tiles",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name in _MODULES:
+        return importlib.import_module(f"okey_env.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'okey_env' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"okey_env.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _register() -> None:
+    import gymnasium
+    import pettingzoo
+
+    pettingzoo.register("aec", "okey/round-v0", entry_point="okey_env.aec:env")
+    gymnasium.register(
+        "okey/Round-v0",
+        entry_point="okey_env.single:OkeyEnv",
+        vector_entry_point="okey_env.vector:OkeyVectorEnv",
+    )
+
+
+_register()

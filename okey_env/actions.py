@@ -1,0 +1,89 @@
+"""The action table: what each number from 0 to 108 means, and how it is written.
+
+| action | meaning | text |
+|---|---|---|
+| 0 | draw the top of the stock | `draw` |
+| 1 | take the left neighbour's throw | `take` |
+| 2 | show the indicator's twin | `show` |
+| 3 … 55 | throw kind 0 … 52 | `throw R5`, `throw F`, `throw *` |
+| 56 … 108 | finish, laying kind 0 … 52 on the stock | `finish R5`, `finish F`, `finish *` |
+
+Kinds are tiles as they play (see `okey_env.tiles`), so the table is the same in every round. The table has a
+version: an exported bot names the one it was trained on.
+"""
+
+from okey_env.tiles import NUM_KINDS, kind_text, parse_kind
+
+ACTIONS_VERSION = 1
+"""Changes whenever an action number changes its meaning."""
+
+DRAW = 0
+TAKE = 1
+SHOW = 2
+THROW = 3
+"""The first throw; `THROW + kind` throws a tile of that kind."""
+FINISH = THROW + NUM_KINDS
+"""The first finish; `FINISH + kind` lays a tile of that kind on the stock and wins the round."""
+NUM_ACTIONS = FINISH + NUM_KINDS
+"""All actions: the size of the `Discrete` action space, 109."""
+
+_PLAIN = {DRAW: "draw", TAKE: "take", SHOW: "show"}
+_BASES = {"throw": THROW, "finish": FINISH}
+
+
+def is_throw(action: int) -> bool:
+    """Whether the action throws a tile."""
+    return THROW <= action < FINISH
+
+
+def is_finish(action: int) -> bool:
+    """Whether the action finishes the round."""
+    return FINISH <= action < NUM_ACTIONS
+
+
+def tile_of(action: int) -> int | None:
+    """The kind that a throw or a finish lays down; None for the other actions.
+
+    >>> tile_of(THROW + 7), tile_of(DRAW)
+    (7, None)
+    """
+    if is_throw(action):
+        return int(action) - THROW
+    return int(action) - FINISH if is_finish(action) else None
+
+
+def to_text(action: int, okey: str | int) -> str:
+    """The action as text, tiles by their physical name in a round with this okey.
+
+    Raises:
+        ValueError: the number is no action.
+
+    >>> to_text(0, "Y5"), to_text(THROW + 4, "Y5"), to_text(FINISH + 52, "Y5")
+    ('draw', 'throw R5', 'finish *')
+    """
+    if not 0 <= action < NUM_ACTIONS:
+        raise ValueError(f"{action} is not an action: expected 0 to {NUM_ACTIONS - 1}")
+    kind = tile_of(action)
+    if kind is None:
+        return _PLAIN[int(action)]
+    return f"{'throw' if is_throw(action) else 'finish'} {kind_text(kind, okey)}"
+
+
+def from_text(text: str, okey: str | int) -> int:
+    """The action written as `text`; the inverse of `to_text`.
+
+    Raises:
+        ValueError: the text is no action, or names no tile.
+
+    >>> from_text("throw R5", "Y5"), from_text("finish Y5", "Y5")
+    (7, 108)
+    """
+    words = text.strip().lower().split()
+    for action, name in _PLAIN.items():
+        if words == [name]:
+            return action
+    if len(words) == 2 and words[0] in _BASES:
+        return _BASES[words[0]] + parse_kind(words[1], okey)
+    raise ValueError(
+        f"{text!r} is not an action: expected draw, take, show, or throw or finish with a tile, like 'throw R5'"
+    )

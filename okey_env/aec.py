@@ -1,0 +1,258 @@
+"""The round as a PettingZoo AEC environment.
+
+| | |
+|---|---|
+| agents | `player_0` … `player_3`, the seats in playing order |
+| actions | `Discrete(109)`, see `okey_env.actions`; draw source and throw are two decisions of one agent |
+| observation | `{"observation": encoder's array, "action_mask": (109,) int8}`; the mask is all 0 off turn |
+| reward | `points`, `zero_sum`, `win` or a function, see `okey_env.rewards` |
+| episode | one round; a finish or an empty stock terminates, `max_throws` truncates |
+| `state()` | the whole table, hidden tiles included: `(488,)` uint8, see `raw_env.state` |
+| `reset(options={"deal": Deal(…)})` | starts from a chosen position |
+
+`raw_env` raises a `ValueError` in words on an illegal action; `env` wraps it in PettingZoo's standard
+wrappers, under which an illegal action ends the round.
+
+Version history: v0, the first.
+"""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import pettingzoo
+from pettingzoo.utils import wrappers
+
+from okey_env.actions import NUM_ACTIONS, SHOW
+from okey_env.encoders import Encoder, as_encoder, observation_space_of
+from okey_env.engine.observe import look
+from okey_env.engine.state import ENDED_TRUNCATED, OBSERVATION
+from okey_env.engine.turn import try_apply
+from okey_env.observation import Observation
+from okey_env.options import deal_of
+from okey_env.render import table_text
+from okey_env.rewards import RewardFunction, as_reward, worst_loss
+from okey_env.round import Round
+from okey_env.rules import Rules, as_rules
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK
+
+AGENTS = [f"player_{seat}" for seat in range(NUM_SEATS)]
+_SEATS = {agent: seat for seat, agent in enumerate(AGENTS)}
+_STATE_FIELDS = ("phase", "turn", "starter", "indicator", "okey", "stock_left", "throws", "offer")
+STATE_SIZE = 2 * NUM_SEATS * NUM_KINDS + NUM_STOCK + 16
+
+ObservationDict = dict[str, npt.NDArray[Any]]
+
+
+class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the name that PettingZoo gives it)
+    """One round for four agents, without the safety wrappers.
+
+    Args:
+        rules: a preset's name, `Rules`, or a mapping of switches.
+        encoder: an encoder or its name.
+        reward: `points`, `zero_sum`, `win`, or a function from a `Round` to the four totals.
+        render_mode: `ansi` (text), `human` (prints the text), or None.
+        max_cycles: turns of the whole table after which the round is truncated, if that comes before the
+            rules' own `max_throws`; PettingZoo's registry passes it.
+
+    >>> env = raw_env(rules="klasik")
+    >>> env.reset(seed=1)
+    >>> observation, reward, termination, truncation, info = env.last()
+    >>> observation["action_mask"].dtype, reward, termination
+    (dtype('int8'), 0.0, False)
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 (PettingZoo's contract: a plain class attribute)
+        "name": "okey_round_v0",
+        "render_modes": ["human", "ansi"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        rules: str | Rules | Mapping[str, Any] = "gamelake",
+        encoder: str | Encoder = "flat",
+        reward: str | RewardFunction = "zero_sum",
+        render_mode: str | None = None,
+        max_cycles: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.rules = _with_cycles(as_rules(rules), max_cycles)
+        self.encoder = as_encoder(encoder)
+        self._total = as_reward(reward)
+        self._pays_seldom = isinstance(reward, str)
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode={render_mode!r}: expected None or one of {self.metadata['render_modes']}")
+        self.render_mode = render_mode
+        self.possible_agents = list(AGENTS)
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: observation_space_of(self.encoder) for agent in AGENTS}
+        self.action_spaces = {agent: gymnasium.spaces.Discrete(NUM_ACTIONS) for agent in AGENTS}
+        self.state_space = gymnasium.spaces.Box(0, 255, (STATE_SIZE,), np.uint8)
+        self.round = Round(self.rules, seed=0)
+        """The round as whoever runs the game sees it, hidden tiles included."""
+        self._seed: int | None = None
+        self._number = 0
+        self._watch()
+
+    def _watch(self) -> None:
+        """Keep what every step looks at within reach."""
+        self._turn, self._ending = self.round.fields["turn"], self.round.fields["ending"]
+        self._seens = np.zeros(1, OBSERVATION)
+        self._seen = self._seens[0]
+
+    def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
+        """The same space object each time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
+        """The same space object each time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a round.
+
+        Args:
+            seed: settles this round and, with it, all that follow without a seed.
+            options: `{"deal": Deal(…)}` starts from a chosen position.
+
+        Raises:
+            ValueError: an unknown option.
+        """
+        deal = deal_of(options)
+        if seed is not None or self._seed is None:
+            self._seed = seed if seed is not None else int(np.random.SeedSequence().entropy) % 2**63  # type: ignore[arg-type]  # an int unless one gives a list
+            self._number = 0
+        else:
+            self._number += 1
+        self.round.deal(self._seed, deal, number=self._number)
+        self.agents = list(AGENTS)
+        self.rewards = dict.fromkeys(AGENTS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
+        self.terminations = dict.fromkeys(AGENTS, False)
+        self.truncations = dict.fromkeys(AGENTS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self.agent_selection = AGENTS[self.round.turn]
+        self._paid = [float(total) for total in self._total(self.round)]
+        self._rewards_are_zero = True
+
+    def step(self, action: int | None) -> None:
+        """Do an action of `agent_selection`; None once the round is over.
+
+        Raises:
+            ValueError: the action is illegal; the message says why, and nothing has changed.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)  # type: ignore[arg-type]  # None, as PettingZoo wants it
+            return
+        if action is None:
+            raise ValueError(f"{agent} may not pass None: the round goes on, expected an action 0 to {NUM_ACTIONS - 1}")
+        number = int(action)
+        game = self.round.game
+        if not try_apply(game, number):
+            raise ValueError(self.round.why_illegal(number))
+        self._cumulative_rewards[agent] = 0.0
+        if not self._rewards_are_zero:
+            self.rewards = dict.fromkeys(AGENTS, 0.0)
+            self._rewards_are_zero = True
+        over = self._ending.item() != 0
+        if over:
+            self._end()
+        else:
+            self.agent_selection = AGENTS[self._turn.item()]
+        if over or number == SHOW or not self._pays_seldom:
+            self._pay()
+
+    def observe(self, agent: str) -> ObservationDict:
+        """What an agent may know, encoded, and what it may do."""
+        observation = np.empty(self.encoder.size, np.float32)
+        mask = np.empty(NUM_ACTIONS, np.int8)
+        look(self.round.game, _SEATS[agent], self._seen, mask)
+        self.encoder.fill(self._seen, observation)
+        return {"observation": observation, "action_mask": mask}
+
+    def observation_of(self, agent: str) -> Observation:
+        """What an agent may know as an `Observation`: what a bot is given."""
+        return self.round.observe(_SEATS[agent])
+
+    def state(self) -> npt.NDArray[np.uint8]:
+        """The whole table: `(488,)` uint8.
+
+        212 racks by seat and kind; 212 heaps by seat and kind; 48 kinds of the stock in the order in which
+        they will be drawn, 255 where drawn; then phase, turn, starter, indicator, okey, stock left, throws,
+        offer (255: none), points lost by seat, points won by seat.
+        """
+        fields = {name: field[0] for name, field in self.round.fields.items()}
+        left = int(fields["stock_left"])
+        stock = np.full(NUM_STOCK, 255, np.uint8)
+        stock[:left] = fields["stock"][NUM_STOCK - left :]
+        rest = [fields[name] for name in _STATE_FIELDS]
+        parts = [self.round.racks.ravel(), self.round.heaps.ravel(), stock, rest, fields["lost"], fields["won"]]
+        return np.concatenate(parts).astype(np.uint8)
+
+    def render(self) -> str | None:  # type: ignore[override]  # narrower than PettingZoo's own union
+        """The table as text, hidden tiles included; printed in mode `human`."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called, but no render_mode was given when the environment was made")
+            return None
+        text = table_text(self.round)
+        if self.render_mode == "ansi":
+            return text
+        print(text, flush=True)
+        return None
+
+    def close(self) -> None:
+        """Nothing is held that must be released."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the views into the round; a view does not survive a copy as a view."""
+        return {name: value for name, value in vars(self).items() if name not in ("_turn", "_ending", "_seens", "_seen")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._watch()
+
+    def _end(self) -> None:
+        truncated = self._ending.item() == ENDED_TRUNCATED
+        self.terminations = dict.fromkeys(AGENTS, not truncated)
+        self.truncations = dict.fromkeys(AGENTS, truncated)
+        result = {"ending": self.round.ending, "winner": None if self.round.winner is None else AGENTS[self.round.winner]}
+        self.infos = {agent: dict(result) for agent in AGENTS}
+
+    def _pay(self) -> None:
+        """Pay each seat what its total has changed by."""
+        totals = [float(total) for total in self._total(self.round)]
+        for agent, total, paid in zip(AGENTS, totals, self._paid, strict=True):
+            self.rewards[agent] = total - paid
+        self._paid = totals
+        self._rewards_are_zero = False
+        self._accumulate_rewards()
+
+
+def env(
+    rules: str | Rules | Mapping[str, Any] = "gamelake",
+    encoder: str | Encoder = "flat",
+    reward: str | RewardFunction = "zero_sum",
+    render_mode: str | None = None,
+    max_cycles: int | None = None,
+) -> pettingzoo.AECEnv[str, ObservationDict, int]:
+    """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the round.
+
+    Whoever acts illegally is paid minus the most that a round can cost, the others nothing.
+    """
+    raw = raw_env(rules, encoder, reward, render_mode, max_cycles)
+    illegal = -1.0 if reward == "win" else -worst_loss(raw.rules)
+    safe: Any = wrappers.TerminateIllegalWrapper(raw, illegal_reward=illegal)
+    safe = wrappers.AssertOutOfBoundsWrapper(safe)
+    return cast("pettingzoo.AECEnv[str, ObservationDict, int]", wrappers.OrderEnforcingWrapper(safe))
+
+
+def _with_cycles(rules: Rules, max_cycles: int | None) -> Rules:
+    if max_cycles is None:
+        return rules
+    switches = {**vars(rules), "max_throws": min(rules.max_throws, NUM_SEATS * max_cycles)}
+    return Rules(**switches)

@@ -1,0 +1,229 @@
+"""Bots: what one is, how it is found by name, and how many games ask one for their moves.
+
+A bot is a program that plays from what its seat may know. Its whole interface is `act(observation) -> action`.
+It is a pure function of its seed and the observation and keeps nothing between moves, so the same position gets
+the same move whatever was played before, one game at a time or a thousand side by side.
+
+Names stand for entry points of the group `okey_env.bots`: each is a callable without arguments, as a rule a class,
+that gives a bot. So this package knows no bot itself, and any installed package can add some. A folder that holds
+an exported bot is read by the entry point `folder` of the group `okey_env.bot_loaders`.
+"""
+
+import difflib
+import importlib
+import operator
+import os
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.observation import Observation
+
+BOTS_GROUP = "okey_env.bots"
+"""The entry-point group of bots by name."""
+LOADERS_GROUP = "okey_env.bot_loaders"
+"""The entry-point group of what reads an exported bot; its `folder` takes a path and gives a bot."""
+BOT_FILE = "bot.json"
+"""What a folder must hold to be an exported bot."""
+
+_OUR_BOTS = "agents"
+_MARKER = "__okey_env__"  # true in our `agents`, a top-level name that other distributions install as well
+
+
+@runtime_checkable
+class Bot(Protocol):
+    """A program that plays."""
+
+    name: str
+    """The name under which it is reported."""
+
+    def reset(self, seed: int) -> None:
+        """Settle all randomness of the moves to come."""
+
+    def act(self, observation: Observation) -> int:
+        """Choose one of `observation.legal_actions`; only asked when it is the observer's turn."""
+
+
+@runtime_checkable
+class BatchBot(Bot, Protocol):
+    """A bot that also plays many games at once, with the same moves as one at a time."""
+
+    def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
+        """Choose for each of `(N,)` OBSERVATION records, all with the observer to move: `(N,)` actions."""
+
+
+class Acting(Protocol):
+    """The least that an object needs to be made a bot of."""
+
+    def act(self, observation: Observation) -> int:
+        """Choose one of `observation.legal_actions`."""
+
+
+BotSpec: TypeAlias = str | Path | Acting | type[Acting] | Callable[[Observation], int]
+"""All that `make_bot` makes a bot of."""
+
+
+def make_bot(spec: BotSpec, seed: int | None = None) -> Bot:
+    """A bot from a name, a folder, a class, an object with `act`, or a function `observation -> action`.
+
+    Args:
+        spec: one of `bot_names()`; the folder of an exported bot; a class of bots, made without arguments; an
+            object with `act`, which is used itself where it is a `Bot`; a plain function.
+        seed: what the bot is reset with; None: it is left as it was made.
+
+    Raises:
+        ValueError: no bot has that name, the folder holds none, or the bot cannot be loaded.
+        TypeError: nothing of the above was given.
+
+    >>> from okey_env.round import Round
+    >>> round = Round("gamelake", seed=7)
+    >>> lowest = make_bot(lambda observation: observation.legal_actions[0])
+    >>> lowest.act(round.observe(round.turn)) == round.legal_actions()[0]
+    True
+    """
+    bot = _find(spec)
+    if seed is not None:
+        bot.reset(seed)
+    return bot
+
+
+def bot_names() -> list[str]:
+    """The names of all installed bots, in order."""
+    return sorted({entry.name for entry in entry_points(group=BOTS_GROUP)})
+
+
+def choose_for(
+    bot: Bot,
+    games: npt.NDArray[np.record],
+    indices: npt.NDArray[np.int64],
+    records: npt.NDArray[np.record],
+) -> npt.NDArray[np.int64]:
+    """The moves of one bot in some games of a batch, in each of which it is to move.
+
+    Args:
+        bot: who chooses.
+        games: `(N,)` of GAME.
+        indices: `(M,)` which of them.
+        records: `(M,)` of OBSERVATION, what the seat to move sees in each.
+
+    Returns:
+        `(M,)` actions, as the bot gave them: nothing says yet that they are legal. All at once if the bot has
+        `act_batch`, else one by one.
+
+    Raises:
+        TypeError, ValueError: the bot gave something else than a whole number for each game. Whatever the bot
+            itself raises goes through.
+    """
+    if isinstance(bot, BatchBot):
+        actions = np.asarray(bot.act_batch(records)).astype(np.int64, casting="same_kind", copy=False)
+        if actions.shape != (len(indices),):
+            raise ValueError(f"{bot.name} gave actions of shape {actions.shape} for {len(indices)} games")
+        return actions
+    return np.array([choose_one(bot, games[i]) for i in indices], np.int64)
+
+
+def choose_one(bot: Bot, game: np.record) -> int:
+    """The move of one bot in one game, in which it is to move; unchecked like those of `choose_for`."""
+    return operator.index(bot.act(Observation.of(game, int(game.turn))))
+
+
+class _ActingBot:
+    """A function, or an object that has only `act`, as a whole bot."""
+
+    def __init__(self, name: str, act: Callable[[Observation], int], reset: Callable[[int], object] | None) -> None:
+        self.name = name
+        self._act = act
+        self._reset = reset
+
+    def reset(self, seed: int) -> None:
+        """Hand the seed on, if there is somebody to take it."""
+        if self._reset is not None:
+            self._reset(seed)
+
+    def act(self, observation: Observation) -> int:
+        """Ask the function."""
+        return self._act(observation)
+
+
+def _find(spec: Any) -> Bot:
+    if isinstance(spec, str | Path):
+        return _find_written(spec)
+    if isinstance(spec, type):
+        return _as_bot(spec(), spec.__name__)
+    return _as_bot(spec, getattr(spec, "__name__", type(spec).__name__))
+
+
+def _as_bot(thing: Any, name: str) -> Bot:
+    if isinstance(thing, Bot):
+        return thing
+    if callable(getattr(thing, "act", None)):
+        return _ActingBot(str(getattr(thing, "name", name)), thing.act, getattr(thing, "reset", None))
+    if callable(thing):
+        return _ActingBot(name, thing, None)
+    raise TypeError(f"{thing!r} is not a bot: expected a name, a folder, an object with act(), or a function")
+
+
+def _find_written(spec: str | Path) -> Bot:
+    if isinstance(spec, str):
+        named = entry_points(group=BOTS_GROUP, name=spec)
+        if named:
+            return _as_bot(_load(_only(list(named), f"the bot name {spec!r}"))(), spec)
+    folder = Path(spec)
+    if not folder.is_dir():
+        looks_like_path = isinstance(spec, Path) or os.sep in spec or "/" in spec
+        raise ValueError(f"there is no folder {str(folder)!r}" if looks_like_path else _unknown(str(spec)))
+    if not (folder / BOT_FILE).is_file():
+        raise ValueError(f"the folder {str(folder)!r} holds no bot: there is no {BOT_FILE} in it")
+    loaders = list(entry_points(group=LOADERS_GROUP, name="folder"))
+    if not loaders:
+        raise ValueError(
+            f"nothing installed can load the bot in {str(folder)!r}: no {LOADERS_GROUP} entry point 'folder'"
+        )
+    return _as_bot(_load(_only(loaders, "reading bots from folders"))(folder), folder.name)
+
+
+def _unknown(name: str) -> str:
+    names = bot_names()
+    if not names:
+        return f"there is no bot {name!r}: no installed package offers any (is okey-env itself installed?)"
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"there is no bot {name!r}, and no such folder: known bots are {', '.join(names)}{hint}"
+
+
+def _only(entries: list[EntryPoint], what: str) -> EntryPoint:
+    """The one entry point; several that load the same thing are one."""
+    if len({entry.value for entry in entries}) > 1:
+        claims = " and ".join(f"{_distribution(entry)} ({entry.value})" for entry in entries)
+        raise ValueError(f"{what} is claimed by {claims}: uninstall one, or give the bot itself")
+    return entries[0]
+
+
+def _load(entry: EntryPoint) -> Callable[..., Any]:
+    try:
+        if entry.module.partition(".")[0] == _OUR_BOTS and _distribution(entry) == "okey-env":
+            _check_marker()
+        loaded: Callable[..., Any] = entry.load()
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"{entry.name!r} of {_distribution(entry)} ({entry.value}) cannot be loaded: {error}"
+        ) from error
+    return loaded
+
+
+def _check_marker() -> None:
+    package = importlib.import_module(_OUR_BOTS)
+    if not getattr(package, _MARKER, False):
+        where = getattr(package, "__file__", None) or list(package.__path__)
+        raise ValueError(
+            f"the bots of okey-env are in its package {_OUR_BOTS!r}, but that name is taken by another one, {where}: "
+            "put okey-env first on the path, or into an environment of its own"
+        )
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else "a package without a name"

@@ -1,0 +1,36 @@
+"""Encoders: from what a seat may know to the array that a network reads, chosen by name.
+
+An encoder of one's own is an `Encoder` with a name, a version, its pieces and a function that fills the array
+from an OBSERVATION record; it is accepted wherever a name is.
+"""
+
+from okey_env.encoders.encoder import Encoder, Piece
+from okey_env.encoders.flat import FLAT
+from okey_env.encoders.spaces import observation_space_of
+
+ENCODERS: dict[str, Encoder] = {encoder.name: encoder for encoder in (FLAT,)}
+"""The encoders by name."""
+
+
+def as_encoder(encoder: str | Encoder, version: int | None = None) -> Encoder:
+    """An encoder by its name, or one of one's own.
+
+    Args:
+        encoder: a name or an encoder.
+        version: the version that is needed; None: the one there is.
+
+    Raises:
+        ValueError: there is no such encoder, or not in that version.
+    """
+    if isinstance(encoder, Encoder):
+        found = encoder
+    elif encoder in ENCODERS:
+        found = ENCODERS[encoder]
+    else:
+        raise ValueError(f"encoder={encoder!r} is not an encoder: expected {', '.join(map(repr, ENCODERS))} or an Encoder")
+    if version is not None and version != found.version:
+        raise ValueError(f"the encoder {found.name!r} is here in version {found.version}, but version {version} is needed")
+    return found
+
+
+__all__ = ["ENCODERS", "Encoder", "Piece", "as_encoder", "observation_space_of"]

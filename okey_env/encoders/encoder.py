@@ -1,0 +1,103 @@
+"""What an encoder is: a fixed array made of named pieces, filled from an OBSERVATION record.
+
+An encoder has a name and a version; an exported bot names both, and is refused where they are unknown. The
+version changes whenever a number in the array changes its place or its meaning, never for speed.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.observation import Observation
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """A stretch of the array that belongs together."""
+
+    name: str
+    size: int
+    """Entries."""
+    meaning: str
+    """What they say, with the range of the values."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Encoder:
+    """An encoder of observations.
+
+    >>> from okey_env.encoders import as_encoder
+    >>> flat = as_encoder("flat")
+    >>> flat.shape == (flat.size,), flat.pieces[0].name
+    (True, 'rack')
+    """
+
+    name: str
+    version: int
+    pieces: tuple[Piece, ...]
+    """The layout, in order."""
+    fill: Callable[[np.record, npt.NDArray[np.float32]], None]
+    """Fills `(size,)` float32 from one OBSERVATION record; a kernel, or plain Python for a slow encoder."""
+    fill_many: Callable[[npt.NDArray[np.record], npt.NDArray[np.float32], int], None] | None = None
+    """Fills `(N, size)` from `(N,)` records on so many threads; None: `fill` one by one."""
+    high: float = 1.0
+    """No value is above this, and none below -`high`."""
+
+    @property
+    def size(self) -> int:
+        """Entries of the array."""
+        return sum(piece.size for piece in self.pieces)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The shape of the array."""
+        return (self.size,)
+
+    def encode(self, observation: Observation) -> npt.NDArray[np.float32]:
+        """The array of one observation: `(size,)` float32."""
+        out = np.zeros(self.size, np.float32)
+        self.fill(observation.record, out)
+        return out
+
+    def fill_batch(
+        self, records: npt.NDArray[np.record], out: npt.NDArray[np.float32], num_threads: int = 1
+    ) -> None:
+        """Fill `(N, size)` float32 from `(N,)` OBSERVATION records."""
+        if self.fill_many is not None:
+            self.fill_many(records, out, num_threads)
+            return
+        for i in range(len(records)):
+            self.fill(records[i], out[i])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle our own encoders by their name, since a compiled kernel need not travel."""
+        from okey_env.encoders import ENCODERS, as_encoder
+
+        if ENCODERS.get(self.name) is self:
+            return as_encoder, (self.name, self.version)
+        return Encoder, tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
+    def __deepcopy__(self, memo: object) -> "Encoder":
+        """An encoder never changes, so a copy of it is itself."""
+        return self
+
+    def slices(self) -> Iterator[tuple[Piece, slice]]:
+        """Each piece with its place in the array."""
+        start = 0
+        for piece in self.pieces:
+            yield piece, slice(start, start + piece.size)
+            start += piece.size
+
+    def split(self, array: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[np.float32]]:
+        """The pieces of an array by name; views along its last axis."""
+        return {piece.name: array[..., place] for piece, place in self.slices()}
+
+    def table(self) -> str:
+        """The layout as a Markdown table."""
+        lines = ["| entries | piece | meaning |", "|---|---|---|"]
+        for piece, place in self.slices():
+            lines.append(f"| {place.start} … {place.stop - 1} | `{piece.name}` | {piece.meaning} |")
+        return "\n".join(lines)

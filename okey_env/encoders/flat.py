@@ -1,0 +1,208 @@
+"""The encoder `flat`: one vector of everything that the table shows, and of what the exact solver says of the rack.
+
+Counts are halved, so that all values lie between -1 and 1. Seats are counted from the observer. The exact part
+is what a person sees at a glance and a network learns slowly: how far the rack is from a finish by melds and by
+pairs, whether the throw on offer helps, and for every throw whether it keeps the distance and how many unseen
+tiles would then help.
+
+Version history: 1, the first.
+"""
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.encoders.encoder import Encoder, Piece
+from okey_env.engine._jit import JIT_IS_OFF, kernel
+from okey_env.encoders._tmp import analyse_throws, useful_set
+from okey_env.engine.hand import BIT_OF_KIND, melds_distance, pairs_distance
+from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_DRAW, PHASE_THROW
+from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_SEATS, WILD
+
+VERSION = 1
+_DISTANCES = 8  # 0 … 6, and 7 for 7 or more
+_ALL_USEFUL = 40.0  # about the most unseen tiles that can help at once
+_POINTS = 24.0
+_SCORES = 21.0
+
+PIECES = (
+    Piece("rack", NUM_KINDS, "own rack, copies by kind / 2"),
+    Piece("unseen", NUM_KINDS, "copies by kind that may be in a hidden place / 2"),
+    Piece("heap_own", NUM_KINDS, "own throws that nobody took, copies / 2"),
+    Piece("heap_right", NUM_KINDS, "the same of the right-hand neighbour"),
+    Piece("heap_opposite", NUM_KINDS, "the same of the seat opposite"),
+    Piece("heap_left", NUM_KINDS, "the same of the left neighbour"),
+    Piece("known_right", NUM_KINDS, "tiles known to be in the right-hand neighbour's rack (taken or shown), copies / 2"),
+    Piece("known_opposite", NUM_KINDS, "the same of the seat opposite"),
+    Piece("known_left", NUM_KINDS, "the same of the left neighbour"),
+    Piece("offer", NUM_KINDS, "1 for the kind on offer to the seat to move"),
+    Piece("indicator", NUM_FACES, "1 for the indicator's face"),
+    Piece("phase", 2, "1 for: drawing, throwing"),
+    Piece("turn", NUM_SEATS, "1 for the seat to move: observer, right, opposite, left"),
+    Piece("starter", NUM_SEATS, "1 for the seat that began"),
+    Piece("has_thrown", NUM_SEATS, "1 for each seat whose first turn is past"),
+    Piece("shown_by", NUM_SEATS, "1 for the seat that showed the indicator's twin"),
+    Piece("takes", NUM_SEATS, "different kinds that each seat has taken / 13, at most 1"),
+    Piece("may", 3, "1 if the observer may: draw, take, show"),
+    Piece("stock", 1, "tiles left in the stock / 48"),
+    Piece("throws", 1, "throws so far / the most that the rules allow"),
+    Piece("last_chance", 1, "1 if the tile on offer may only be taken to finish"),
+    Piece("points", NUM_SEATS, "points won less lost in this round / 24"),
+    Piece("scores", NUM_SEATS, "points of the match / 21, between -1 and 1"),
+    Piece("melds_distance", _DISTANCES, "1 for the distance to a finish by melds: 0 … 6, 7 or more"),
+    Piece("pairs_distance", _DISTANCES, "1 for the distance to seven pairs: 0 … 6, 7 or more"),
+    Piece("offer_helps", 2, "1 if taking the offer lowers the distance: by melds, by pairs"),
+    Piece("useful", NUM_KINDS, "1 for each kind that would lower the melds distance (14 tiles)"),
+    Piece("keeps", NUM_KINDS, "1 for each kind held whose throw leaves the least melds distance (15 tiles)"),
+    Piece("useful_after", NUM_KINDS, "for each of those, unseen tiles that would help after that throw / 40"),
+)
+
+_STARTS = np.cumsum([0] + [piece.size for piece in PIECES])
+SIZE = int(_STARTS[-1])
+_OFFER = int(_STARTS[9])
+_INDICATOR = int(_STARTS[10])
+_PHASE = int(_STARTS[11])
+_EXACT = int(_STARTS[23])
+_USEFUL = int(_STARTS[26])
+_KEEPS = int(_STARTS[27])
+_AFTER = int(_STARTS[28])
+_ONE = np.uint64(1)
+_NONE = np.uint64(0)
+
+
+@kernel
+def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
+    """Fill `(SIZE,)` float32 from one OBSERVATION."""
+    half = np.float32(0.5)
+    for kind in range(NUM_KINDS):
+        out[kind] = half * seen.rack[kind]
+        out[NUM_KINDS + kind] = half * seen.unseen[kind]
+        for step in range(NUM_SEATS):
+            out[(2 + step) * NUM_KINDS + kind] = half * seen.heap[step, kind]
+        for step in range(1, NUM_SEATS):
+            out[(5 + step) * NUM_KINDS + kind] = half * seen.known[step, kind]
+    out[_OFFER:_EXACT] = 0
+    if seen.offer != NO_TILE:
+        out[_OFFER + seen.offer] = 1
+    out[_INDICATOR + seen.indicator] = 1
+    _fill_table(seen, out)
+    _fill_exact(seen, out)
+
+
+@kernel
+def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
+    """The small facts of the table, from `phase` to `scores`."""
+    at = _PHASE
+    out[at] = seen.phase == PHASE_DRAW
+    out[at + 1] = seen.phase == PHASE_THROW
+    at += 2
+    out[at + seen.turn] = 1
+    at += NUM_SEATS
+    out[at + seen.starter] = 1
+    at += NUM_SEATS
+    for step in range(NUM_SEATS):
+        out[at + step] = (seen.has_thrown >> step) & 1
+    at += NUM_SEATS
+    if seen.shown_by != NO_SEAT:
+        out[at + seen.shown_by] = 1
+    at += NUM_SEATS
+    for step in range(NUM_SEATS):
+        out[at + step] = min(np.float32(1), _size_of(seen.taken[step]) / np.float32(13))
+    at += NUM_SEATS
+    out[at] = seen.can_draw
+    out[at + 1] = seen.can_take
+    out[at + 2] = seen.can_show
+    out[at + 3] = seen.stock_left / np.float32(48)
+    out[at + 4] = seen.throws / np.float32(seen.max_throws)
+    out[at + 5] = seen.last_chance
+    at += 6
+    for step in range(NUM_SEATS):
+        points = (np.float32(seen.won[step]) - np.float32(seen.lost[step])) / np.float32(_POINTS)
+        out[at + step] = min(np.float32(1), max(np.float32(-1), points))
+        score = seen.scores[step] / np.float32(_SCORES)
+        out[at + NUM_SEATS + step] = min(np.float32(1), max(np.float32(-1), score))
+
+
+@kernel
+def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
+    """What the solver says of the rack, from `melds_distance` to `useful_after`."""
+    out[_EXACT:SIZE] = 0
+    once, twice, wilds = seen.once, seen.twice, np.int64(seen.rack[WILD])
+    wraps = seen.run_13_1 != 0
+    pairs = pairs_distance(once, twice, wilds)
+    out[_EXACT + _DISTANCES + min(pairs, _DISTANCES - 1)] = 1
+    tiles = 0
+    for kind in range(NUM_KINDS):
+        tiles += seen.rack[kind]
+    if tiles == 15:
+        _fill_throws(seen, out)
+        return
+    distance = melds_distance(once, twice, wilds, wraps)
+    out[_EXACT + min(distance, _DISTANCES - 1)] = 1
+    useful = useful_set(once, twice, wilds, wraps)
+    for kind in range(NUM_KINDS):
+        out[_USEFUL + kind] = (useful >> np.uint64(BIT_OF_KIND[kind])) & _ONE
+    if seen.can_take != 0:
+        bit = _ONE << np.uint64(BIT_OF_KIND[seen.offer])
+        at = _EXACT + 2 * _DISTANCES
+        out[at] = (useful & bit) != _NONE
+        if seen.offer == WILD:
+            out[at + 1] = pairs > 0
+        else:
+            out[at + 1] = pairs_distance(once | bit, twice | (once & bit), wilds) < pairs
+
+
+@kernel
+def _fill_throws(seen: np.record, out: npt.NDArray[np.float32]) -> None:
+    """With 15 tiles: what each throw leaves."""
+    useful_after = np.zeros(NUM_KINDS, np.uint64)
+    distance, best_throws = analyse_throws(
+        seen.once, seen.twice, np.int64(seen.rack[WILD]), seen.run_13_1 != 0, useful_after
+    )
+    out[_EXACT + min(distance, _DISTANCES - 1)] = 1
+    for kind in range(NUM_KINDS):
+        if seen.rack[kind] == 0 or (best_throws >> np.uint64(BIT_OF_KIND[kind])) & _ONE == _NONE:
+            continue
+        out[_KEEPS + kind] = 1
+        helping = 0
+        for other in range(NUM_KINDS):
+            if (useful_after[kind] >> np.uint64(BIT_OF_KIND[other])) & _ONE:
+                helping += seen.unseen[other]
+        out[_AFTER + kind] = min(np.float32(1), helping / np.float32(_ALL_USEFUL))
+
+
+@kernel
+def _size_of(word: np.uint64) -> int:
+    count = 0
+    while word != _NONE:
+        word &= word - _ONE
+        count += 1
+    return count
+
+
+prange = range if JIT_IS_OFF else numba.prange
+
+
+@kernel
+def _fill_range(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], start: int, stop: int) -> None:
+    for i in range(start, stop):
+        fill(records[i], out[i])
+
+
+@kernel(parallel=True)
+def _fill_parallel(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], parts: int) -> None:
+    size = len(records)
+    for part in prange(parts):
+        _fill_range(records, out, part * size // parts, (part + 1) * size // parts)
+
+
+def fill_batch(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], num_threads: int) -> None:
+    """Fill `(N, SIZE)` from `(N,)` records, on one thread or several."""
+    if num_threads == 1:
+        _fill_range(records, out, 0, len(records))
+    else:
+        numba.set_num_threads(num_threads)
+        _fill_parallel(records, out, num_threads)
+
+
+FLAT = Encoder("flat", VERSION, PIECES, fill, fill_batch)

@@ -1,0 +1,87 @@
+"""Loops over many games: the same kernels as for one, for each game that is named.
+
+Which games are meant is said by `indices`, so that whoever runs a batch can ask each player for its own games.
+Shapes: `N` games in the batch, `M` of them named.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.engine._jit import kernel
+from okey_env.engine.deal import deal
+from okey_env.engine.observe import look, observe
+from okey_env.engine.state import NO_SEAT
+from okey_env.engine.totals import fill_totals
+from okey_env.engine.turn import apply, is_legal
+from okey_env.tiles import NUM_SEATS
+
+
+@kernel
+def deal_all(games: npt.NDArray[np.record], seeds: npt.NDArray[np.uint64]) -> None:
+    """Deal the first round of each of `(N,)` seeds into `(N,)` games, with a random starter (R2.2)."""
+    for i in range(len(games)):
+        games[i].seed = seeds[i]
+        games[i].round_number = 0
+        deal(games[i], NO_SEAT)
+
+
+@kernel
+def observe_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], records: npt.NDArray[np.record]) -> None:
+    """Fill `(M,)` OBSERVATION records with what the seat to move sees in the games at `(M,)` indices."""
+    for place in range(len(indices)):
+        game = games[indices[place]]
+        observe(game, game.turn, records[place])
+
+
+@kernel
+def legal_at(
+    games: npt.NDArray[np.record],
+    indices: npt.NDArray[np.int64],
+    actions: npt.NDArray[np.int64],
+    legal: npt.NDArray[np.bool_],
+) -> None:
+    """Note for each of `(M,)` actions whether the seat to move may do it; actions may be any numbers."""
+    for place in range(len(indices)):
+        legal[place] = is_legal(games[indices[place]], actions[place])
+
+
+@kernel
+def apply_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> None:
+    """Do one legal action in each of the games at `(M,)` indices."""
+    for place in range(len(indices)):
+        apply(games[indices[place]], actions[place])
+
+
+@kernel
+def look_at_seats(
+    games: npt.NDArray[np.record],
+    seats: npt.NDArray[np.int64],
+    records: npt.NDArray[np.record],
+    masks: npt.NDArray[np.int8],
+) -> None:
+    """Fill `(N,)` records and `(N, 109)` masks with what one seat of each game sees and may do."""
+    for i in range(len(games)):
+        look(games[i], seats[i], records[i], masks[i])
+
+
+@kernel
+def totals_of_seats(
+    games: npt.NDArray[np.record],
+    seats: npt.NDArray[np.int64],
+    reward: int,
+    totals: npt.NDArray[np.float32],
+) -> None:
+    """Fill `(N,)` with what one seat of each game has been due since the deal; `reward` is REWARD_*."""
+    four = np.zeros(NUM_SEATS, np.float32)
+    for i in range(len(games)):
+        fill_totals(games[i], reward, four)
+        totals[i] = four[seats[i]]
+
+
+@kernel
+def deal_next_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64]) -> None:
+    """Deal the next round of its seed in each of the games at `(M,)` indices."""
+    for place in range(len(indices)):
+        game = games[indices[place]]
+        game.round_number += np.uint64(1)
+        deal(game, NO_SEAT)

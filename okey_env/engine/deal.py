@@ -1,0 +1,118 @@
+"""The deal (RULES R1, R2): shuffle 106 tiles, hand out racks, turn up the indicator, lay the stock."""
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.engine._jit import kernel
+from okey_env.engine.random import advance, below, derive_seed
+from okey_env.engine.state import NO_SEAT, NO_TILE, NOT_ENDED, PHASE_THROW
+from okey_env.engine.turn import add_tile, find_finishes
+from okey_env.tiles import NUM_FACES, NUM_NUMBERS, NUM_SEATS, NUM_STOCK, NUM_TILES, RACK_SIZE, WILD
+
+_FALSE_JOKER = 2 * NUM_FACES  # physical tiles: 2 * face + copy, then the two false jokers
+
+
+@kernel
+def shuffle(tiles: npt.NDArray[np.uint8], state: np.uint64) -> np.uint64:
+    """Shuffle in place, every order as likely (Fisher and Yates); returns the state of the stream after it."""
+    for last in range(len(tiles) - 1, 0, -1):
+        state = advance(state)
+        other = below(state, last + 1)
+        tiles[last], tiles[other] = tiles[other], tiles[last]
+    return state
+
+
+@kernel
+def deal(game: np.record, starter: int) -> None:
+    """Deal the round `game.round_number` of the seed `game.seed`.
+
+    Args:
+        game: the record; its rules, seed, round and scores stay, everything else is dealt anew.
+        starter: the seat with 15 tiles, or `NO_SEAT` for a random one (R2.2).
+    """
+    state = derive_seed(game.seed, game.round_number)
+    tiles = np.arange(NUM_TILES).astype(np.uint8)
+    state = shuffle(tiles, state)
+    state = advance(state)
+    if starter == NO_SEAT:
+        starter = below(state, NUM_SEATS)
+
+    # R1.2, R1.5: one of the 49 tiles that lie beside the racks is turned up; a false joker goes back among
+    # them and another is turned. The last place is then filled up, so that the stock keeps its order otherwise.
+    first = NUM_TILES - NUM_STOCK - 1
+    place = NUM_TILES - 1
+    while tiles[place] >= _FALSE_JOKER:
+        state = advance(state)
+        place = first + below(state, NUM_STOCK + 1)
+    indicator = tiles[place] >> 1
+    tiles[place] = tiles[NUM_TILES - 1]
+
+    after_13 = indicator % NUM_NUMBERS == NUM_NUMBERS - 1
+    okey = indicator + 1 - (NUM_NUMBERS if after_13 else 0)  # R1.3; after 13 comes 1
+    for i in range(NUM_TILES):
+        face = tiles[i] >> 1
+        if tiles[i] >= _FALSE_JOKER:
+            tiles[i] = okey  # R1.4
+        elif face == okey:
+            tiles[i] = WILD
+        else:
+            tiles[i] = face
+    begin_round(game, indicator, okey, starter, tiles[:first], tiles[first : NUM_TILES - 1])
+
+
+@kernel
+def begin_round(
+    game: np.record,
+    indicator: int,
+    okey: int,
+    starter: int,
+    rack_tiles: npt.NDArray[np.uint8],
+    stock: npt.NDArray[np.uint8],
+) -> None:
+    """Set out a dealt round.
+
+    Args:
+        game: the record to fill.
+        indicator: face turned up.
+        okey: face whose copies are wild.
+        starter: seat to begin.
+        rack_tiles: `(57,)` kinds, 15 for the starter, then 14 for each seat to its right in turn.
+        stock: `(48,)` kinds in the order in which they are drawn.
+    """
+    game.phase = PHASE_THROW
+    game.turn = starter
+    game.starter = starter
+    game.indicator = indicator
+    game.okey = okey
+    game.stock_left = NUM_STOCK
+    game.throws = 0
+    game.offer = NO_TILE
+    game.has_thrown = 0
+    game.shown_by = NO_SEAT
+    game.last_chance = 0
+    game.ending = NOT_ENDED
+    game.winner = NO_SEAT
+    game.finish_kind = NO_TILE
+    game.by_pairs = 0
+    game.by_okey = 0
+    game.num_events = 0
+    for seat in range(NUM_SEATS):
+        # with queues: seat s draws from places 12 s … 12 s + 11 of the stock
+        game.queue_next[seat] = seat * (NUM_STOCK // NUM_SEATS) if game.draw_queues else 0
+        game.queue_end[seat] = (seat + 1) * (NUM_STOCK // NUM_SEATS) if game.draw_queues else 0
+        game.lost[seat] = 0
+        game.won[seat] = 0
+        game.once[seat] = 0
+        game.twice[seat] = 0
+        game.taken[seat] = 0
+    game.rack[:] = 0
+    game.heap[:] = 0
+    game.known[:] = 0
+    next_tile = 0
+    for step in range(NUM_SEATS):
+        seat = (starter + step) % NUM_SEATS
+        for _ in range(RACK_SIZE + (step == 0)):
+            add_tile(game, seat, rack_tiles[next_tile])
+            next_tile += 1
+    game.stock[:] = stock
+    find_finishes(game)

@@ -1,0 +1,131 @@
+"""The two words in which the solver holds a hand, and the few bit operations it needs.
+
+A hand is `once`, `twice` and `wilds`. Bit `4 * (number - 1) + colour` of `once` says that the face is held at
+least once, the same bit of `twice` that both copies are held; `wilds` counts the wild tiles, 0 to 2 (R1.6). Sets
+of kinds are words in the same order, with bit 52 for the wild kind.
+
+The four colours of one number form a nibble, so a step of one number is a shift by four bits and all runs of
+three are `held & held >> 4 & held >> 8`. A 1 may also end a run after a 13 (R4.1), so while the solver works the
+lowest nibble is repeated above the thirteens, as *position 13*. It is never stored: `with_top` puts it there.
+
+Inside the kernels words are signed 64-bit integers, which only ever use 56 bits: numba turns an expression of
+uint64 and int64 into float64, and plain Python integers behave the same when the compiler is off. At the door
+words are uint64.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from okey_env.engine._jit import JIT_IS_OFF, kernel
+
+NUM_KINDS = 53
+WILD_BIT = 52  # the wild kind has this number as a kind and as a bit
+FACES = (1 << 52) - 1  # the 52 faces; position 13 left out
+TOP = 15 << 52  # position 13: the 1 that follows a 13
+WORD = FACES | TOP
+
+BIT_OF_KIND = np.array([4 * (kind % 13) + kind // 13 for kind in range(52)] + [WILD_BIT], dtype=np.uint8)
+"""Bit of a kind (`colour * 13 + number - 1`, 52 = wild) in a word, `[53]`."""
+KIND_OF_BIT = np.argsort(BIT_OF_KIND).astype(np.uint8)
+"""The inverse of `BIT_OF_KIND`, `[53]`."""
+
+_NOT_LAST_COLOUR = sum(7 << 4 * position for position in range(13))
+_FIRST_COLOUR = sum(1 << 4 * position for position in range(13))
+_NOT_FIRST_TWO = sum(3 << 4 * position for position in range(13))
+
+if JIT_IS_OFF:
+
+    def popcount(word: int) -> int:
+        """How many bits of `word` (0 or more) are set."""
+        return int(word).bit_count()
+
+    def lowest_bit(word: int) -> int:
+        """The position of the lowest bit of `word`, which must not be 0."""
+        word = int(word)
+        return (word & -word).bit_length() - 1
+
+else:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def popcount(typing_context: Any, word: Any) -> Any:
+        """How many bits of `word` (0 or more) are set."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            count = builder.ctpop(arguments[0])
+            return context.cast(builder, count, signature.args[0], types.int64)
+
+        return types.int64(word), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def lowest_bit(typing_context: Any, word: Any) -> Any:
+        """The position of the lowest bit of `word`, which must not be 0."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            position = builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+            return context.cast(builder, position, signature.args[0], types.int64)
+
+        return types.int64(word), generate
+
+
+@kernel(inline=True)
+def as_int(word: int) -> int:
+    """A stored uint64 word as the signed integer with which the kernels compute."""
+    return int(np.int64(word))
+
+
+@kernel(inline=True)
+def with_top(word: int, run_13_1: bool) -> int:
+    """`word` with its 1s repeated at position 13, if a 1 may follow a 13 (R4.1)."""
+    word = int(np.int64(word)) & FACES
+    if run_13_1:
+        word |= (word & 15) << 52
+    return word
+
+
+@kernel(inline=True)
+def fold(word: int) -> int:
+    """The faces of a word: what it says at position 13 is said of the 1."""
+    return (word | word >> 52) & FACES
+
+
+@kernel(inline=True)
+def both_ends(word: int) -> int:
+    """A 1 named at either end is named at both."""
+    return word | word >> 52 | (word & 15) << 52
+
+
+@kernel(inline=True)
+def next_colour(word: int) -> int:
+    """For each face of a number, whether the face of the next colour is in `word` (the first follows the last)."""
+    return (word >> 1 & _NOT_LAST_COLOUR) | (word & _FIRST_COLOUR) << 3
+
+
+@kernel(inline=True)
+def opposite_colour(word: int) -> int:
+    """For each face of a number, whether the face two colours on is in `word`."""
+    return (word >> 2 & _NOT_FIRST_TWO) | (word & _NOT_FIRST_TWO) << 2
+
+
+@kernel
+def hand_of_counts(counts: Any) -> tuple[Any, Any, int]:
+    """The words and the number of wild tiles of `counts [53]`, uint8 by kind."""
+    once = 0
+    twice = 0
+    for kind in range(52):
+        if counts[kind] > 0:
+            bit = 1 << np.int64(BIT_OF_KIND[kind])
+            once |= bit
+            if counts[kind] > 1:
+                twice |= bit
+    return np.uint64(once), np.uint64(twice), np.int64(counts[52])
+
+
+@kernel
+def counts_of_set(word: int, out: Any) -> None:
+    """Write 1 into `out [53]` for each kind in the set `word`, 0 for the others."""
+    kinds = np.int64(word)
+    for kind in range(NUM_KINDS):
+        out[kind] = kinds >> np.int64(BIT_OF_KIND[kind]) & 1

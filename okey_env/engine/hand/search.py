@@ -1,0 +1,186 @@
+"""`cover`: the most natural tiles of a hand that can belong to one winning rack made of melds.
+
+This one number M answers every question about melds. A winning rack T is a multiset of 14 tiles that falls into
+melds; M is the largest overlap of the hand's natural tiles with any T. The tiles of T that the hand lacks must come
+from its wild tiles and from the stock, so with w wild tiles the hand is `max(0, 14 - w - M)` tiles from a finish.
+
+**Which racks there are.** A run of six or more splits into shorter runs, so melds of three to five tiles suffice,
+and 14 is then 5+3+3+3, 4+4+3+3 or 5+5+4. The first two are four *slots* of three tiles and two *extra* tiles
+to share; the third is looked at apart.
+
+**The search** puts parts of melds (see `parts`) into slots, those that hold most tiles first. A slot that gets
+no part takes one left-over tile, of which there are enough, because any tile can begin a meld. It stops early by
+two bounds: no later slot holds more than the one before it, and slots hold three tiles each and the extra ones.
+
+A rack may name a face three times, the third time by a wild tile (R1.3); it costs nothing to let T be any multiset.
+"""
+
+from okey_env.engine._jit import kernel
+from okey_env.engine.hand.bits import both_ends, lowest_bit
+from okey_env.engine.hand.parts import EXTRA, FITTING, HELD, NUM_PATTERNS, RUNS, bits_of_pattern, patterns_held, tiles_of_part
+
+
+@kernel(inline=True)
+def largest_of(mask: int) -> int:
+    """How many tiles the largest part in a mask of patterns holds; one tile is always there."""
+    return HELD[lowest_bit(mask | 1 << NUM_PATTERNS)]
+
+
+@kernel
+def largest_part(held: int, extra: int) -> int:
+    """How many tiles of `held` one slot with `extra` tiles to spare can take, 1 to 5."""
+    return largest_of(patterns_held(held) & FITTING[extra])
+
+
+@kernel(inline=True)
+def without(once: int, twice: int, tiles: int) -> tuple[int, int]:
+    """The words of the hand without one copy of each of `tiles`, of a 1 at both ends."""
+    tiles = both_ends(tiles)
+    return once & ~(tiles & ~twice), twice & ~tiles
+
+
+@kernel
+def fill_two(
+    once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int
+) -> int:
+    """As `fill_four`, with two slots left: the last one is computed."""
+    if value + 6 + extra <= best:
+        return best
+    mask = patterns_held(once)
+    mask &= FITTING[extra] & -1 << first
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        held = value + HELD[pattern]
+        if value + 2 * HELD[pattern] <= best:
+            break
+        bits = bits_of_pattern(once, pattern)
+        if pattern == first:
+            bits &= floor
+        while bits:
+            bit = lowest_bit(bits)
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            best = max(best, held + largest_part(once_left, extra - EXTRA[pattern]))
+            if best >= stop:
+                return best
+            bits &= bits - 1
+    return max(best, value + 2)
+
+
+@kernel
+def fill_three(
+    once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int
+) -> int:
+    """As `fill_four`, with three slots left."""
+    best = max(best, value + 3)
+    if value + 9 + extra <= best:
+        return best
+    mask = patterns_held(once)
+    mask &= FITTING[extra] & -1 << first
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        held = value + HELD[pattern]
+        if value + 3 * HELD[pattern] <= best:
+            break
+        bits = bits_of_pattern(once, pattern)
+        if pattern == first:
+            bits &= floor
+        while bits:
+            bit = lowest_bit(bits)
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            extra_left = extra - EXTRA[pattern]
+            best = fill_two(once_left, twice_left, extra_left, held, pattern, -1 << bit, best, stop)
+            if best >= stop:
+                return best
+            bits &= bits - 1
+    return best
+
+
+@kernel
+def fill_four(
+    once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int
+) -> int:
+    """Fill the remaining slots; the largest total found, or `best` if none is larger.
+
+    The three functions differ in the number of slots they fill, four, three or two: one that calls itself cannot be
+    kept on disk by numba.
+
+    Args:
+        once, twice: the tiles left, with their top.
+        extra: tiles beyond three that the remaining slots may share.
+        value: tiles held by the slots filled before.
+        first, floor: the part chosen last. Only parts not before it are tried: pattern `first` at the bits of
+            `floor`, then later patterns.
+        best: the largest total known; only more is of interest.
+        stop: a total with which the search may end.
+    """
+    best = max(best, value + 4)
+    if value + 12 + extra <= best:
+        return best
+    mask = patterns_held(once)
+    mask &= FITTING[extra] & -1 << first
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        held = value + HELD[pattern]
+        if value + 4 * HELD[pattern] <= best:
+            break
+        bits = bits_of_pattern(once, pattern)
+        if pattern == first:
+            bits &= floor
+        while bits:
+            bit = lowest_bit(bits)
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            extra_left = extra - EXTRA[pattern]
+            best = fill_three(once_left, twice_left, extra_left, held, pattern, -1 << bit, best, stop)
+            if best >= stop:
+                return best
+            bits &= bits - 1
+    return best
+
+
+@kernel
+def fill_two_fives(once: int, twice: int, best: int, stop: int) -> int:
+    """The largest total of a rack 5+5+4, or `best` if none is larger.
+
+    The slots of five take runs only; the slot of four is computed. It rarely matters: such a rack is worth at most
+    one tile more than the best of four slots.
+    """
+    mask = patterns_held(once)
+    largest_four = largest_of(mask & FITTING[1])
+    mask &= RUNS
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        if 2 * HELD[pattern] + largest_four <= best:
+            return best
+        bits = bits_of_pattern(once, pattern)
+        while bits:
+            bit = lowest_bit(bits)
+            bits &= bits - 1
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            second_mask = patterns_held(once_left) & RUNS & -1 << pattern
+            while second_mask:
+                second = lowest_bit(second_mask)
+                second_mask &= second_mask - 1
+                value = HELD[pattern] + HELD[second]
+                if value + largest_four <= best:
+                    break
+                second_bits = bits_of_pattern(once_left, second)
+                while second_bits:
+                    rest, _ = without(once_left, twice_left, tiles_of_part(second, lowest_bit(second_bits)))
+                    second_bits &= second_bits - 1
+                    best = max(best, value + largest_part(rest, 1))
+                    if best >= stop:
+                        return best
+    return best
+
+
+@kernel
+def search_cover(once: int, twice: int, best: int, stop: int) -> int:
+    """The cover of the hand (words with their top) if it is more than `best`, else `best`; `stop` may end it early."""
+    best = fill_four(once, twice, 2, 0, 0, -1, best, stop)
+    if best < stop:
+        best = fill_two_fives(once, twice, best, stop)
+    return best

@@ -1,0 +1,308 @@
+"""The turn (RULES R3, R5, R7): what the seat to move may do, and what happens when it does.
+
+`apply` does one action. It presumes that the action is legal; `is_legal` and `action_mask` say what is, and
+they agree with each other and with `apply` on every state.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
+from okey_env.engine._jit import kernel
+from okey_env.engine.hand import BIT_OF_KIND, finishing_melds, finishing_pairs
+from okey_env.engine.scoring import counts_as_okey, finish_points, pay, pay_void
+from okey_env.engine.state import (
+    ENDED_BY_FINISH,
+    ENDED_TRUNCATED,
+    ENDED_VOID,
+    EVENT_DRAW,
+    EVENT_FINISH,
+    EVENT_SHOW,
+    EVENT_TAKE,
+    EVENT_THROW,
+    NO_SEAT,
+    NO_TILE,
+    PHASE_DRAW,
+    PHASE_OVER,
+    PHASE_THROW,
+)
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, WILD
+
+_ONE = np.uint64(1)
+_NONE = np.uint64(0)
+_LEFT = NUM_SEATS - 1  # steps to the left neighbour, going right
+
+
+# --- tiles in and out of a rack -------------------------------------------------------------------------
+
+
+@kernel
+def kind_set(kind: int) -> np.uint64:
+    """The set of one kind, as a word."""
+    return _ONE << np.uint64(BIT_OF_KIND[kind])
+
+
+@kernel
+def add_tile(game: np.record, seat: int, kind: int) -> None:
+    """Put a tile into a rack."""
+    game.rack[seat, kind] += 1
+    if kind != WILD:
+        bit = kind_set(kind)
+        game.twice[seat] |= game.once[seat] & bit
+        game.once[seat] |= bit
+
+
+@kernel
+def remove_tile(game: np.record, seat: int, kind: int) -> None:
+    """Take a tile out of a rack that holds it, one that everyone knows of first."""
+    game.rack[seat, kind] -= 1
+    if game.known[seat, kind] > 0:
+        game.known[seat, kind] -= 1
+    if kind != WILD:
+        bit = kind_set(kind)
+        if game.twice[seat] & bit:
+            game.twice[seat] ^= bit
+        else:
+            game.once[seat] ^= bit
+
+
+@kernel
+def find_finishes(game: np.record) -> None:
+    """Note with which kinds the seat to move may finish (R5.1); it holds 15 tiles."""
+    seat = game.turn
+    once, twice, wilds = game.once[seat], game.twice[seat], game.rack[seat, WILD]
+    game.finish_melds = finishing_melds(once, twice, wilds, game.run_13_1 != 0)
+    game.finish_pairs = finishing_pairs(once, twice, wilds)
+
+
+# --- what is legal --------------------------------------------------------------------------------------
+
+
+@kernel
+def can_draw(game: np.record) -> bool:
+    """R3.2: a tile is left in the stock, and the seat to move has 14."""
+    return game.phase == PHASE_DRAW and game.stock_left > 0
+
+
+@kernel
+def can_take(game: np.record) -> bool:
+    """R3.2: the left neighbour has just thrown, and the seat to move has 14 tiles."""
+    return game.phase == PHASE_DRAW and game.offer != NO_TILE
+
+
+@kernel
+def can_show(game: np.record) -> bool:
+    """R7.1: the seat to move holds the indicator's twin, has not thrown yet, and nobody has shown."""
+    seat = game.turn
+    if game.indicator_points == 0 or game.phase == PHASE_OVER or game.shown_by != NO_SEAT:
+        return False
+    if (game.has_thrown >> seat) & 1 or game.rack[seat, game.indicator] == 0:
+        return False
+    # in the narrower window nothing may have been drawn yet; the starter does not draw in its first turn
+    return game.show_before_draw == 0 or game.phase == PHASE_DRAW or seat == game.starter
+
+
+@kernel
+def can_finish(game: np.record, kind: int) -> bool:
+    """R5.1: laying this kind on the stock leaves 14 tiles that are all melds, or seven pairs."""
+    return game.phase == PHASE_THROW and ((game.finish_melds | game.finish_pairs) & kind_set(kind)) != _NONE
+
+
+@kernel
+def is_legal(game: np.record, action: int) -> bool:
+    """Whether the seat to move may do this; `action` may be any number."""
+    if action < 0 or action >= NUM_ACTIONS:
+        return False
+    if action == DRAW:
+        return can_draw(game)
+    if action == TAKE:
+        return can_take(game)
+    if action == SHOW:
+        return can_show(game)
+    if action < FINISH:
+        return game.phase == PHASE_THROW and game.rack[game.turn, action - THROW] > 0
+    return can_finish(game, action - FINISH)
+
+
+@kernel
+def action_mask(game: np.record, mask: npt.NDArray[np.int8]) -> None:
+    """Fill `(109,)` int8 with 1 for each action that the seat to move may do; all 0 once the round is over."""
+    mask[:] = 0
+    mask[DRAW] = can_draw(game)
+    mask[TAKE] = can_take(game)
+    mask[SHOW] = can_show(game)
+    if game.phase != PHASE_THROW:
+        return
+    seat = game.turn
+    for kind in range(NUM_KINDS):
+        mask[THROW + kind] = game.rack[seat, kind] != 0
+    finishes = game.finish_melds | game.finish_pairs
+    if finishes != _NONE:
+        for kind in range(NUM_KINDS):
+            mask[FINISH + kind] = (finishes & kind_set(kind)) != _NONE
+
+
+# --- the five actions -----------------------------------------------------------------------------------
+
+
+@kernel
+def try_apply(game: np.record, action: int) -> bool:
+    """Do an action of the seat to move if it is legal; returns whether it was."""
+    if not is_legal(game, action):
+        return False
+    apply(game, action)
+    return True
+
+
+@kernel
+def apply(game: np.record, action: int) -> None:
+    """Do a legal action of the seat to move."""
+    if action == DRAW:
+        draw(game)
+    elif action == TAKE:
+        take(game)
+    elif action == SHOW:
+        show(game)
+    elif action < FINISH:
+        throw(game, action - THROW)
+    else:
+        finish(game, action - FINISH)
+
+
+@kernel
+def draw(game: np.record) -> None:
+    """R3.2: draw the top of the stock."""
+    kind = game.stock[_next_of_stock(game)]
+    game.stock_left -= 1
+    add_tile(game, game.turn, kind)
+    _log(game, EVENT_DRAW, kind)
+    _begin_throw(game)
+
+
+@kernel
+def take(game: np.record) -> None:
+    """R3.2: take what the left neighbour has just thrown. Everyone sees which tile it is."""
+    kind = game.offer
+    game.heap[(game.turn + _LEFT) % NUM_SEATS, kind] -= 1
+    game.known[game.turn, kind] += 1
+    game.taken[game.turn] |= kind_set(kind)
+    add_tile(game, game.turn, kind)
+    _log(game, EVENT_TAKE, kind)
+    _begin_throw(game)
+
+
+@kernel
+def show(game: np.record) -> None:
+    """R7: show the indicator's twin; it stays in the rack, and the others pay at once (R6.6)."""
+    game.shown_by = game.turn
+    game.known[game.turn, game.indicator] = 1  # the only copy in play
+    pay(game, game.turn, game.indicator_points)
+    _log(game, EVENT_SHOW, game.indicator)
+
+
+@kernel
+def throw(game: np.record, kind: int) -> None:
+    """R3.2: throw a tile to the right, which ends the turn and perhaps the round (R5.4, R5.6)."""
+    seat = game.turn
+    remove_tile(game, seat, kind)
+    game.heap[seat, kind] += 1
+    game.has_thrown |= 1 << seat
+    game.throws += 1
+    game.finish_melds = _NONE
+    game.finish_pairs = _NONE
+    _log(game, EVENT_THROW, kind)
+    if game.stock_left == 0 and not _may_still_take(game, kind):
+        _end_void(game, ENDED_VOID)
+    elif game.throws >= game.max_throws:
+        _end_void(game, ENDED_TRUNCATED)
+    else:
+        game.last_chance = game.stock_left == 0
+        game.turn = (seat + 1) % NUM_SEATS
+        game.phase = PHASE_DRAW
+        game.offer = kind
+
+
+@kernel
+def finish(game: np.record, kind: int) -> None:
+    """R5.1: lay a tile on the stock and win; if melds and pairs both finish, the better counts (R6.7)."""
+    bit = kind_set(kind)
+    by_melds = (game.finish_melds & bit) != _NONE
+    by_pairs = (game.finish_pairs & bit) != _NONE
+    if by_melds and by_pairs:
+        by_pairs = finish_points(game, kind, True) > finish_points(game, kind, False)
+    remove_tile(game, game.turn, kind)
+    game.phase = PHASE_OVER
+    game.ending = ENDED_BY_FINISH
+    game.winner = game.turn
+    game.finish_kind = kind
+    game.by_pairs = by_pairs
+    game.by_okey = counts_as_okey(game, kind)
+    game.finish_melds = _NONE
+    game.finish_pairs = _NONE
+    _log(game, EVENT_FINISH, kind)
+    pay(game, game.turn, finish_points(game, kind, by_pairs))
+
+
+# --- helpers --------------------------------------------------------------------------------------------
+
+
+@kernel
+def _begin_throw(game: np.record) -> None:
+    """The seat to move has 15 tiles now."""
+    game.phase = PHASE_THROW
+    game.offer = NO_TILE
+    find_finishes(game)
+
+
+@kernel
+def _may_still_take(game: np.record, kind: int) -> bool:
+    """R5.4, `next_may_take`: the stock is empty; may the next seat take the tile just thrown, to finish?"""
+    if game.next_may_take == 0 or game.last_chance != 0:
+        return False
+    seat = (game.turn + 1) % NUM_SEATS
+    once, twice, wilds = game.once[seat], game.twice[seat], np.int64(game.rack[seat, WILD])
+    if kind == WILD:
+        wilds += 1
+    else:
+        bit = kind_set(kind)
+        twice |= once & bit
+        once |= bit
+    return (finishing_melds(once, twice, wilds, game.run_13_1 != 0) | finishing_pairs(once, twice, wilds)) != _NONE
+
+
+@kernel
+def _end_void(game: np.record, ending: int) -> None:
+    """R5.5: the round is void."""
+    game.phase = PHASE_OVER
+    game.ending = ending
+    pay_void(game)
+
+
+@kernel
+def _next_of_stock(game: np.record) -> int:
+    """The place of the tile that the seat to move draws.
+
+    With draw queues each seat draws from its own quarter of the stock; once that is used up, from the back
+    of the fullest other queue, the nearest on the right if several are.
+    """
+    if game.draw_queues == 0:
+        return NUM_STOCK - game.stock_left
+    seat = np.int64(game.turn)
+    if game.queue_next[seat] < game.queue_end[seat]:
+        game.queue_next[seat] += 1
+        return np.int64(game.queue_next[seat]) - 1
+    fullest, most = seat, 0
+    for step in range(1, NUM_SEATS):
+        other = (seat + step) % NUM_SEATS
+        left = np.int64(game.queue_end[other]) - np.int64(game.queue_next[other])
+        if left > most:
+            fullest, most = other, left
+    game.queue_end[fullest] -= 1
+    return np.int64(game.queue_end[fullest])
+
+
+@kernel
+def _log(game: np.record, event: int, kind: int) -> None:
+    """Note an event of the seat to move: kind + 64 * (seat + 4 * event)."""
+    game.log[game.num_events] = kind + 64 * (game.turn + NUM_SEATS * event)
+    game.num_events += 1

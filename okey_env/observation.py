@@ -1,0 +1,252 @@
+"""Observation: all that one seat may know of a round, and nothing else.
+
+A bot is given an `Observation` and never a game. Everything in it is public, or the seat's own: its rack, the
+throws and takes in order, tiles that everyone has seen go into a rack, what it drew itself. Seats in it are
+counted from the observer: 0 itself, 1 its right-hand neighbour (to whom it throws), 2 opposite, 3 its left
+neighbour (from whom it takes).
+
+`observation.record` holds the same as one OBSERVATION record, for encoders and compiled bots.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.engine.hand import BIT_OF_KIND
+from okey_env.engine.observe import observe, observe_events, observed_mask
+from okey_env.engine.state import (
+    ENDINGS,
+    EVENTS,
+    HIDDEN_TILE,
+    LOG_SIZE,
+    NO_SEAT,
+    NO_TILE,
+    NUM_SEATS,
+    OBSERVATION,
+    PHASES,
+)
+from okey_env.actions import NUM_ACTIONS, to_text
+from okey_env.tiles import NUM_KINDS, kind_text, rack_text
+
+
+class Event(NamedTuple):
+    """Something that happened in the round."""
+
+    seat: int
+    """Who did it, counted from the observer."""
+    event: str
+    """`draw`, `take`, `show`, `throw` or `finish`."""
+    kind: int | None
+    """The tile; None for a tile that somebody else drew from the stock."""
+
+
+class Observation:
+    """All that one seat may know of a round.
+
+    Args:
+        record: one OBSERVATION, as `okey_env.engine.observe.observe` fills it; copied.
+        events: the round's events as `observe_events` gives them; copied.
+    """
+
+    __slots__ = ("_events", "_record")
+
+    def __init__(self, record: np.record, events: npt.NDArray[np.uint16]) -> None:
+        self._record = np.array([record], OBSERVATION)
+        self._record.flags.writeable = False
+        self._events = np.array(events, np.uint16)
+        self._events.flags.writeable = False
+
+    @classmethod
+    def of(cls, game: np.record, seat: int) -> "Observation":
+        """What `seat` may know of a game; only whoever runs the game calls this."""
+        record = np.zeros(1, OBSERVATION)
+        events = np.zeros(LOG_SIZE, np.uint16)
+        observe(game, seat, record[0])
+        return cls(record[0], events[: observe_events(game, seat, events)])
+
+    @property
+    def record(self) -> np.record:
+        """The same as one OBSERVATION record, read-only."""
+        record: np.record = self._record[0]
+        return record
+
+    @property
+    def seat(self) -> int:
+        """The observer's place at the table, 0 to 3."""
+        return int(self._record["seat"].item())
+
+    @property
+    def my_turn(self) -> bool:
+        """Whether the observer is to move."""
+        return self.turn == 0 and self.ending == ""
+
+    @property
+    def turn(self) -> int:
+        """The seat to move, counted from the observer."""
+        return int(self._record["turn"].item())
+
+    @property
+    def phase(self) -> str:
+        """`draw`: the seat to move has 14 tiles; `throw`: it has 15; `over`."""
+        return PHASES[self._record["phase"].item()]
+
+    @property
+    def ending(self) -> str:
+        """`finish`, `void` or `truncated`; empty while the round goes on."""
+        return ENDINGS[self._record["ending"].item()]
+
+    @property
+    def winner(self) -> int | None:
+        """Who finished, counted from the observer."""
+        return _unless(self._record["winner"].item(), NO_SEAT)
+
+    @property
+    def starter(self) -> int:
+        """Who began the round, counted from the observer."""
+        return int(self._record["starter"].item())
+
+    @property
+    def indicator(self) -> int:
+        """The face that was turned up."""
+        return int(self._record["indicator"].item())
+
+    @property
+    def okey(self) -> int:
+        """The face whose two copies are wild; as tiles play, this kind is the false jokers."""
+        return int(self._record["okey"].item())
+
+    @property
+    def offer(self) -> int | None:
+        """The kind that lies on offer to the seat to move, while it has 14 tiles."""
+        return _unless(self._record["offer"].item(), NO_TILE)
+
+    @property
+    def stock_left(self) -> int:
+        """Tiles left in the stock, 0 to 48."""
+        return int(self._record["stock_left"].item())
+
+    @property
+    def throws(self) -> int:
+        """Throws so far."""
+        return int(self._record["throws"].item())
+
+    @property
+    def shown_by(self) -> int | None:
+        """Who showed the indicator's twin, counted from the observer (R7)."""
+        return _unless(self._record["shown_by"].item(), NO_SEAT)
+
+    @property
+    def rack(self) -> npt.NDArray[np.uint8]:
+        """The own rack: `(53,)` copies by kind."""
+        return self._view("rack")
+
+    @property
+    def unseen(self) -> npt.NDArray[np.uint8]:
+        """Copies by kind that may still be in a hidden place, another rack or the stock: `(53,)`."""
+        return self._view("unseen")
+
+    @property
+    def heaps(self) -> npt.NDArray[np.uint8]:
+        """What each seat has thrown and nobody took: `(4, 53)` copies by kind."""
+        return self._view("heap")
+
+    @property
+    def known(self) -> npt.NDArray[np.uint8]:
+        """Tiles that everyone knows to be in each rack: taken and not thrown since, or shown: `(4, 53)`."""
+        return self._view("known")
+
+    @property
+    def taken(self) -> npt.NDArray[np.bool_]:
+        """Which kinds each seat has taken in this round: `(4, 53)` bool."""
+        return (self._record["taken"][0, :, None] >> _KIND_BITS) & np.uint64(1) != 0
+
+    @property
+    def last_throws(self) -> tuple[int | None, ...]:
+        """The kind on top of each seat's heap."""
+        return tuple(_unless(kind, NO_TILE) for kind in self._record["last_throw"][0].tolist())
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """Points that each seat has lost in this round."""
+        return tuple(self._record["lost"][0].tolist())
+
+    @property
+    def won(self) -> tuple[int, ...]:
+        """Points that the others have lost to each seat in this round."""
+        return tuple(self._record["won"][0].tolist())
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Points of the match, before this round."""
+        return tuple(self._record["scores"][0].tolist())
+
+    @property
+    def finishes_by_melds(self) -> npt.NDArray[np.bool_]:
+        """Kinds with which the observer may finish now because the rest are melds: `(53,)` bool."""
+        return (self._record["finish_melds"] >> _KIND_BITS) & np.uint64(1) != 0
+
+    @property
+    def finishes_by_pairs(self) -> npt.NDArray[np.bool_]:
+        """Kinds with which the observer may finish now because the rest are seven pairs: `(53,)` bool."""
+        return (self._record["finish_pairs"] >> _KIND_BITS) & np.uint64(1) != 0
+
+    @property
+    def events(self) -> list[Event]:
+        """What has happened in the round, in order; empty if the rules show only the tops of the heaps."""
+        return [
+            Event((entry >> 6) & 3, EVENTS[entry >> 8], None if entry & 63 == HIDDEN_TILE else entry & 63)
+            for entry in self._events.tolist()
+        ]
+
+    @property
+    def action_mask(self) -> npt.NDArray[np.int8]:
+        """1 for each action that the observer may do now: `(109,)` int8, all 0 if it is not its turn."""
+        mask = np.zeros(NUM_ACTIONS, np.int8)
+        observed_mask(self.record, mask)
+        return mask
+
+    @property
+    def legal_actions(self) -> list[int]:
+        """The actions that the observer may do now, in order."""
+        actions: list[int] = np.flatnonzero(self.action_mask).tolist()
+        return actions
+
+    def to_bytes(self) -> bytes:
+        """Everything in this observation as bytes; equal observations give equal bytes."""
+        return self._record.tobytes() + self._events.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_bytes() == other.to_bytes() if isinstance(other, Observation) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
+
+    def __reduce__(self) -> tuple[type["Observation"], tuple[np.record, npt.NDArray[np.uint16]]]:
+        return Observation, (self.record, self._events)
+
+    def __str__(self) -> str:
+        """The view from the seat as a few lines of text."""
+        okey = self.okey
+        lines = [
+            f"seat {self.seat}, {self.phase}, {'to move' if self.my_turn else 'waiting'}, stock {self.stock_left}",
+            f"indicator {kind_text(self.indicator, okey)}, rack {rack_text(self.rack, okey)}",
+        ]
+        if self.offer is not None:
+            lines.append(f"on offer {kind_text(self.offer, okey)}")
+        if self.my_turn:
+            lines.append("legal: " + ", ".join(to_text(action, okey) for action in self.legal_actions))
+        return "\n".join(lines)
+
+    def _view(self, field: str) -> npt.NDArray[np.uint8]:
+        view: npt.NDArray[np.uint8] = self._record[field][0, ..., :NUM_KINDS]
+        return view
+
+
+def _unless(value: int, none: int) -> int | None:
+    return None if value == none else value
+
+
+_KIND_BITS = np.asarray(BIT_OF_KIND, np.uint64)
+
+assert NUM_SEATS == 4  # Event reads two bits of seat

@@ -1,0 +1,69 @@
+"""Rewards: what a seat is paid, as a total up to now; environments pay out the change.
+
+A reward is a function from a `Round` to four floats, the total of each seat since the deal. Because only
+changes are paid, every seat receives its final reward exactly once, whoever acts last, and a shaping term is
+paid back by itself if the function says so.
+
+| name | total of a seat | a round of four sums to |
+|---|---|---|
+| `points` | minus the points it has lost (R6), 0 or less | what was lost |
+| `zero_sum` | what others lost to it, less what it lost to others | 0 |
+| `win` | 1 for the winner, -1/3 for the others; a void round 0; with teams 1 and -1 | 0 |
+"""
+
+from collections.abc import Callable, Sequence
+
+from okey_env.round import Round
+from okey_env.rules import Rules
+from okey_env.tiles import NUM_SEATS
+
+RewardFunction = Callable[[Round], Sequence[float]]
+"""The totals of the four seats, by place at the table."""
+
+
+def points(round: Round) -> list[float]:
+    """Minus the points that each seat has lost."""
+    return [-float(lost) for lost in round.lost]
+
+
+def zero_sum(round: Round) -> list[float]:
+    """What the others lost to each seat, less what it lost to them; a void round's points go to nobody."""
+    void = round.rules.void_points if round.ending in ("void", "truncated") else 0
+    return [float(won - lost + void) for won, lost in zip(round.won, round.lost, strict=True)]
+
+
+def win(round: Round) -> list[float]:
+    """1 for the winner and -1/3 for each other seat; with teams 1 and -1."""
+    winner = round.winner
+    if winner is None:
+        return [0.0] * NUM_SEATS
+    if round.rules.teams:
+        return [1.0 if (seat - winner) % 2 == 0 else -1.0 for seat in range(NUM_SEATS)]
+    return [1.0 if seat == winner else -1.0 / (NUM_SEATS - 1) for seat in range(NUM_SEATS)]
+
+
+REWARDS: dict[str, RewardFunction] = {"points": points, "zero_sum": zero_sum, "win": win}
+"""The rewards by name."""
+
+
+def as_reward(reward: str | RewardFunction) -> RewardFunction:
+    """A reward by its name, or a function of one's own.
+
+    Raises:
+        ValueError: no reward has that name.
+    """
+    if isinstance(reward, str):
+        if reward not in REWARDS:
+            raise ValueError(
+                f"reward={reward!r} is not a reward: expected {', '.join(map(repr, REWARDS))} or a function of a Round"
+            )
+        return REWARDS[reward]
+    if not callable(reward):
+        raise ValueError(f"reward={reward!r} is not a reward: expected a name or a function of a Round")
+    return reward
+
+
+def worst_loss(rules: Rules) -> float:
+    """The most that a seat can lose in a round in points; the price of an illegal action under `env()`."""
+    most = 8 if rules.combine == "product" else 4
+    return float(most * (2 if rules.color_double else 1) + rules.indicator_points)

@@ -1,0 +1,331 @@
+"""Many rounds side by side: `SelfPlay` for all four seats, `OkeyVectorEnv` for one learning seat against bots.
+
+`SelfPlay` advances every game by one decision of whichever seat is to move, and deals again where a round
+ends. `OkeyVectorEnv` is a Gymnasium `VectorEnv` with same-step autoreset whose other seats are bots.
+
+Game i of seed s is the same round as `Round(seed=derive_seed(s, i))`, however many games run beside it and on
+however many threads.
+
+Shapes: `N` games, `A` = 109 actions, `E` entries of the encoder.
+"""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numba
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from okey_env.actions import NUM_ACTIONS, to_text
+from okey_env.bots import Bot, BotSpec, choose_for
+from okey_env.encoders import Encoder, as_encoder, observation_space_of
+from okey_env.engine.batch import apply_at, deal_next_at, look_at_seats, observe_at, totals_of_seats
+from okey_env.engine.parallel import advance_parallel, advance_range, deal_range, first_illegal, look_range
+from okey_env.engine.state import ENDED_TRUNCATED, NOT_ENDED, OBSERVATION, new_games
+from okey_env.engine.totals import REWARD_NAMES
+from okey_env.rewards import worst_loss
+from okey_env.rules import Rules, as_rules
+from okey_env.seating import learning_seat_of, make_opponents
+from okey_env.tiles import NUM_SEATS
+
+
+class SelfPlay:
+    """`N` rounds in which every seat asks the caller for its moves.
+
+    After `reset` and each `step` these arrays hold what the seat to move of each game needs; they are the same
+    arrays every time, written in place, and the caller may keep them as its own buffers:
+
+    * `records` `(N,)` of OBSERVATION, `masks` `(N, A)` int8, `seats` `(N,)` int64;
+    * `observations` `(N, E)` float32, if there is an encoder;
+    * `rewards` `(N, 4)` float32 by place at the table, `terminated` and `truncated` `(N,)` bool, about the
+      action just done. Where a round ended, the others already belong to the next one.
+
+    Args:
+        num_games: `N`.
+        rules: a preset's name, `Rules`, or a mapping of switches.
+        encoder: an encoder or its name; None: `records` only.
+        seed: settles everything; None: a random one.
+        reward: `points`, `zero_sum` or `win`.
+        num_threads: threads that share the games; the results do not depend on it.
+
+    >>> games = SelfPlay(8, seed=1)
+    >>> games.reset()
+    >>> games.step(games.masks.argmax(axis=1))
+    >>> games.rewards.shape, games.observations.shape[0]
+    ((8, 4), 8)
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        rules: str | Rules | Mapping[str, Any] = "gamelake",
+        encoder: str | Encoder | None = "flat",
+        seed: int | None = None,
+        reward: str = "zero_sum",
+        *,
+        num_threads: int = 1,
+    ) -> None:
+        if num_games < 1:
+            raise ValueError(f"num_games={num_games}: expected 1 or more")
+        if not 1 <= num_threads <= numba.config.NUMBA_NUM_THREADS:
+            raise ValueError(
+                f"num_threads={num_threads}: expected 1 to {numba.config.NUMBA_NUM_THREADS}, the cores of this machine"
+            )
+        self.num_games = num_games
+        self.rules = as_rules(rules)
+        self.encoder = as_encoder(encoder) if encoder is not None else None
+        self.games = new_games(self.rules, num_games)
+        self.records = np.zeros(num_games, OBSERVATION)
+        self.masks = np.zeros((num_games, NUM_ACTIONS), np.int8)
+        self.seats = np.zeros(num_games, np.int64)
+        self.observations = np.zeros((num_games, self.encoder.size if self.encoder else 0), np.float32)
+        self.rewards = np.zeros((num_games, NUM_SEATS), np.float32)
+        self.terminated = np.zeros(num_games, np.bool_)
+        self.truncated = np.zeros(num_games, np.bool_)
+        self._paid = np.zeros((num_games, NUM_SEATS), np.float32)
+        self._reward = _reward_number(reward)
+        self._seed = seed if seed is not None else secrets.randbits(63)
+        self._num_threads = num_threads
+
+    def reset(self, seed: int | None = None) -> None:
+        """Deal the first round of every game, of this seed or the one given at the start."""
+        if seed is not None:
+            self._seed = seed
+        deal_range(self.games, np.uint64(self._seed % 2**64), 0, self.num_games)
+        self._paid[:] = 0
+        self.rewards[:] = 0
+        self.terminated[:] = False
+        self.truncated[:] = False
+        look_range(self.games, self.records, self.masks, self.seats, 0, self.num_games)
+        self._encode()
+
+    def step(self, actions: npt.ArrayLike) -> None:
+        """Do one action of the seat to move in every game.
+
+        Raises:
+            ValueError: an action is illegal, which the message names; nothing has changed in any game.
+        """
+        chosen = np.ascontiguousarray(actions, np.int64)
+        if chosen.shape != (self.num_games,):
+            raise ValueError(f"actions have the shape {chosen.shape}: expected ({self.num_games},)")
+        wrong = first_illegal(self.games, chosen)
+        if wrong >= 0:
+            raise ValueError(_illegal_text(self.games, wrong, int(chosen[wrong])))
+        games, n = self.games, self.num_games
+        paying = (self._reward, self._paid, self.rewards, self.terminated, self.truncated)
+        if self._num_threads == 1:
+            advance_range(games, chosen, *paying, 0, n)
+            look_range(games, self.records, self.masks, self.seats, 0, n)
+        else:
+            numba.set_num_threads(self._num_threads)
+            advance_parallel(games, chosen, *paying, self.records, self.masks, self.seats, self._num_threads)
+        self._encode()
+
+    def _encode(self) -> None:
+        if self.encoder is not None:
+            self.encoder.fill_batch(self.records, self.observations, self._num_threads)
+
+
+class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64], npt.NDArray[Any]]):
+    """One learning seat in each of `N` rounds, bots in the others; an episode is one round.
+
+    Same-step autoreset: where a round ends, the returned observation is the first of the next one, and
+    `infos["final_obs"]` has the last of the old. A round that a bot wins before the learning seat has moved at
+    all is no episode; another is dealt.
+
+    Args:
+        num_envs: `N`.
+        rules: a preset's name, `Rules`, or a mapping of switches.
+        encoder: an encoder or its name.
+        reward: `points`, `zero_sum` or `win`.
+        opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
+            folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
+        learning_seat: its place at the table, 0 to 3; None: it moves one place on each round.
+        seed: settles everything if `reset` is given none; None: a random one.
+        copy: return copies of the observations; otherwise the same arrays are overwritten by the next step.
+
+    An illegal action ends the round for the learning seat with minus the most that a round can cost.
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012 (Gymnasium's contract)
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: str | Rules | Mapping[str, Any] = "gamelake",
+        encoder: str | Encoder = "flat",
+        reward: str = "zero_sum",
+        opponents: BotSpec | Sequence[BotSpec] = "greedy",
+        learning_seat: int | None = None,
+        seed: int | None = None,
+        copy: bool = True,
+    ) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs={num_envs}: expected 1 or more")
+        self.num_envs = num_envs
+        self.rules = as_rules(rules)
+        self.encoder = as_encoder(encoder)
+        self.single_observation_space = observation_space_of(self.encoder)
+        self.single_action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.games = new_games(self.rules, num_envs)
+        self.records = np.zeros(num_envs, OBSERVATION)
+        self.observations = np.zeros((num_envs, self.encoder.size), np.float32)
+        self.masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
+        self._opponents: list[Bot] = make_opponents(opponents)
+        self._learning_seat = learning_seat_of(learning_seat)
+        self._reward = _reward_number(reward)
+        self._illegal_reward = -1.0 if reward == "win" else -worst_loss(self.rules)
+        self._totals = np.zeros(num_envs, np.float32)
+        self._paid = np.zeros(num_envs, np.float32)
+        self._seed = seed
+        self._copy = copy
+        self._seats = np.zeros(num_envs, np.int64)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """Deal a round in every game and let the bots play up to the learning seat.
+
+        Args:
+            seed: settles everything; None: the seed given at the start, or a random one.
+            options: none are known.
+        """
+        if options:
+            raise ValueError(f"reset option {sorted(options)[0]!r} is not known: expected none")
+        if seed is not None and not isinstance(seed, int | np.integer):
+            raise ValueError(f"seed={seed!r}: expected one whole number, from which each game derives its own")
+        chosen = seed if seed is not None else self._seed
+        settled = int(chosen) if chosen is not None else secrets.randbits(63)
+        self._seed = None
+        for bot in self._opponents:
+            bot.reset(settled)
+        deal_range(self.games, np.uint64(settled % 2**64), 0, self.num_envs)
+        self._paid[:] = 0
+        every = np.arange(self.num_envs)
+        self._seat(every)
+        self._bots_play(every, redeal=True)
+        self._look()
+        return self._observation(), {}
+
+    def step(
+        self, actions: npt.NDArray[np.int64]
+    ) -> tuple[
+        dict[str, npt.NDArray[Any]],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.bool_],
+        dict[str, Any],
+    ]:
+        """Do one action of the learning seat in every game, then let the bots play up to its next decision."""
+        chosen = np.ascontiguousarray(actions, np.int64)
+        if chosen.shape != (self.num_envs,):
+            raise ValueError(f"actions have the shape {chosen.shape}: expected ({self.num_envs},)")
+        every = np.arange(self.num_envs)
+        in_range = (chosen >= 0) & (chosen < NUM_ACTIONS)
+        legal = in_range & (self.masks[every, np.where(in_range, chosen, 0)] == 1)
+        able = every[legal]
+        apply_at(self.games, able, chosen[able])
+        self._bots_play(able, redeal=False)
+
+        ending = self.games["ending"]
+        truncated = ending == ENDED_TRUNCATED
+        terminated = (ending != NOT_ENDED) & ~truncated | ~legal
+        rewards = self._pay()
+        rewards[~legal] = self._illegal_reward
+        done = np.flatnonzero(terminated | truncated)
+        infos: dict[str, Any] = {}
+        if len(done):
+            infos = self._final_infos(done, terminated | truncated)
+            self._deal_again(done)
+        self._look()
+        return self._observation(), rewards, terminated, truncated, infos
+
+    def _bots_play(self, indices: npt.NDArray[np.int64], *, redeal: bool) -> None:
+        """Let the bots move in the games at `indices` until the learning seat is to move or the round is over.
+
+        With `redeal`, a round that ends on the way is dealt again: the learning seat has not moved in it.
+        """
+        waiting = indices
+        while len(waiting):
+            if redeal:
+                ended = waiting[self.games["ending"][waiting] != NOT_ENDED]
+                self._next_round(ended)
+            else:
+                waiting = waiting[self.games["ending"][waiting] == NOT_ENDED]
+            place = (self.games["turn"][waiting] - self._seats[waiting]) % NUM_SEATS
+            waiting = waiting[place != 0]
+            place = place[place != 0]
+            for number, bot in enumerate(self._opponents, start=1):
+                asked = waiting[place == number] if len(self._opponents) > 1 else waiting
+                if len(asked) == 0:
+                    continue
+                records = np.zeros(len(asked), OBSERVATION)
+                observe_at(self.games, asked, records)
+                apply_at(self.games, asked, self._checked(bot, asked, choose_for(bot, self.games, asked, records)))
+
+    def _checked(
+        self, bot: Bot, asked: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        wrong = first_illegal(self.games[asked], actions)
+        if wrong >= 0:
+            raise ValueError(f"the bot {bot.name!r} acts illegally: {_illegal_text(self.games[asked], wrong, int(actions[wrong]))}")
+        return actions
+
+    def _seat(self, indices: npt.NDArray[np.int64]) -> None:
+        """Give the learning seat its place in games that have just been dealt."""
+        if self._learning_seat is None:
+            self._seats[indices] = (indices + self.games["round_number"][indices].astype(np.int64)) % NUM_SEATS
+        else:
+            self._seats[indices] = self._learning_seat
+
+    def _next_round(self, indices: npt.NDArray[np.int64]) -> None:
+        deal_next_at(self.games, indices)
+        self._paid[indices] = 0
+        self._seat(indices)
+
+    def _deal_again(self, indices: npt.NDArray[np.int64]) -> None:
+        self._next_round(indices)
+        self._bots_play(indices, redeal=True)
+
+    def _pay(self) -> npt.NDArray[np.float64]:
+        """What the learning seat's total has changed by, in every game."""
+        totals_of_seats(self.games, self._seats, self._reward, self._totals)
+        rewards = (self._totals - self._paid).astype(np.float64)
+        self._paid[:] = self._totals
+        return rewards
+
+    def _look(self) -> None:
+        look_at_seats(self.games, self._seats, self.records, self.masks)
+        self.encoder.fill_batch(self.records, self.observations, 1)
+
+    def _observation(self) -> dict[str, npt.NDArray[Any]]:
+        if not self._copy:
+            return {"observation": self.observations, "action_mask": self.masks}
+        return {"observation": self.observations.copy(), "action_mask": self.masks.copy()}
+
+    def _final_infos(self, done: npt.NDArray[np.int64], is_done: npt.NDArray[np.bool_]) -> dict[str, Any]:
+        """Gymnasium's same-step form: the last observation of each round that ended."""
+        self._look()
+        final = np.full(self.num_envs, None, object)
+        for i in done:
+            final[i] = {"observation": self.observations[i].copy(), "action_mask": self.masks[i].copy()}
+        return {"final_obs": final, "_final_obs": is_done.copy(), "final_info": {}, "_final_info": is_done.copy()}
+
+
+def _reward_number(reward: str) -> int:
+    if reward not in REWARD_NAMES:
+        raise ValueError(f"reward={reward!r} is not a reward of a batch: expected one of {', '.join(REWARD_NAMES)}")
+    return REWARD_NAMES.index(reward)
+
+
+def _illegal_text(games: npt.NDArray[np.record], i: int, action: int) -> str:
+    okey, seat = int(games["okey"][i]), int(games["turn"][i])
+    if not 0 <= action < NUM_ACTIONS:
+        return f"game {i}: action {action} is not in the action table: expected 0 to {NUM_ACTIONS - 1}"
+    return f"game {i}: seat {seat} may not {to_text(action, okey)}; see `masks`"

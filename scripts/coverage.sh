@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Which lines and branches of the engine its tests reach. Kernels run as plain Python, since compiled code hides them.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export NUMBA_DISABLE_JIT=1
+
+# Numbers wrap around as in compiled code (random.py counts on it), but plain numpy says so each time.
+.venv/bin/python -m pytest tests/engine -n 2 --cov=okey_env.engine --cov-report=term-missing \
+    -W "ignore:overflow encountered in scalar:RuntimeWarning" "$@"

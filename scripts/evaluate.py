@@ -1,0 +1,8 @@
+"""Measure a bot against others: the same as `okey evaluate`."""
+
+import sys
+
+from agents.cli import main
+
+if __name__ == "__main__":
+    main(["evaluate", *sys.argv[1:]])

@@ -1,0 +1,8 @@
+"""Export a trained agent as a bot: the same as `okey export`."""
+
+import sys
+
+from agents.cli import main
+
+if __name__ == "__main__":
+    main(["export", *sys.argv[1:]])

@@ -1,0 +1,14 @@
+"""Settings for all tests: property tests that are the same on every run, and quiet threads."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# Before torch is imported anywhere: its idle threads would otherwise spin beside the tests.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# The first example compiles kernels, so time says nothing. `--hypothesis-profile explore` looks for new cases.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", deadline=None, max_examples=2_000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("same")

@@ -1,0 +1,20 @@
+"""The engine agrees with the reference twin on every step: 2,000 rounds here, 100,000 in scripts/lockstep.py."""
+
+from collections import Counter
+
+import pytest
+
+from tests.lockstep import play
+
+ROUNDS = 2_000
+CHUNKS = 20
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_engine_and_twin_agree_on_every_step(chunk: int) -> None:
+    size = ROUNDS // CHUNKS
+    endings = Counter(play(seed)[0] for seed in range(chunk * size, (chunk + 1) * size))
+    # rounds that only ever end in one way would prove little
+    assert sum(count for ending, count in endings.items() if ending.startswith("finish")) >= size // 10
+    assert endings["void"] >= size // 10
+    assert any("pairs" in ending for ending in endings)

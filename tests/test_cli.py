@@ -1,0 +1,85 @@
+"""The command `okey`: what it prints, and one sentence for each mistake."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.cli import main
+
+
+def fails_with(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command that fails says on stderr: one line."""
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1, error
+    return error
+
+
+def test_the_rule_sheet(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["rules", "klasik", "--set", "stock_end=next_may_take", "--set", "max_throws=90", "--set", "teams=true"])
+    sheet = capsys.readouterr().out
+    assert sheet.startswith("Okey, rules: klasik, stock_end=next_may_take, max_throws=90, teams=True")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rules", "poker"), "'poker' is not a preset: expected 'gamelake' or 'klasik'"),
+        (("rules", "klasik", "--set", "jokers=3"), "'jokers' is not a switch of the rules"),
+        (("rules", "klasik", "--set", "max_throws=many"), "max_throws='many' is out of range"),
+        (("rules", "klasik", "--set", "teams"), "--set teams: expected a name and a value"),
+        (("evaluate", "gredy", "random"), "did you mean 'greedy'?"),
+        (("evaluate", "greedy", "random", "--deals", "1"), "deals=1 is out of range"),
+        (("evaluate", "greedy"), "opponents=(): expected one bot, or three"),
+        (("evaluate", "greedy", "random", "--json", "no/such/report.json"), "there is no folder 'no/such'"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    assert message in fails_with(capsys, *arguments)
+
+
+def test_evaluate_prints_and_writes_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    main(["evaluate", "greedy", "random", "--deals", "10", "--seed", "3", "--json", str(tmp_path / "report.json")])
+    table = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    printed = capsys.readouterr().out
+    assert "greedy against random" in printed
+    assert f"{table['points']['mean']:+.3f}" in printed
+    assert f"{table['win_share']['mean']:.1%}" in printed
+
+
+def test_bots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["bots"])
+    printed = capsys.readouterr().out
+    assert "greedy" in printed
+    assert "Any legal action, each as likely." in printed
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--version"])
+    assert capsys.readouterr().out.startswith("okey-env ")
+
+
+def in_a_new_process(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+def test_the_rule_sheet_waits_for_no_compiler() -> None:
+    done = in_a_new_process(
+        "import sys; from agents.cli import main; main(['rules']); sys.exit('numba' in sys.modules)"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_training_without_the_trainer_names_the_extra() -> None:
+    hide = "import sys; sys.modules.update(dict.fromkeys(('torch', 'stable_baselines3', 'sb3_contrib')))"
+    done = in_a_new_process(f"{hide}; from agents.cli import main; main(['train', 'config.toml'])")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "pip install 'okey-env[train]'" in done.stderr

@@ -1,0 +1,118 @@
+"""The Gymnasium environment of one learning seat."""
+
+import copy
+import pickle
+import random
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import okey_env
+from okey_env import Deal, Observation, OkeyEnv
+from okey_env.rules import PRESETS
+
+
+def first(observation: Observation) -> int:
+    return observation.legal_actions[0]
+
+
+def never_finishes(observation: Observation) -> int:
+    return [action for action in observation.legal_actions if action < 56][0]
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("opponents", ["greedy", ["random", "greedy", first]])
+def test_gymnasium_contract(rules: str, opponents: object) -> None:
+    env = gymnasium.make("okey/Round-v0", rules=rules, opponents=opponents, disable_env_checker=True)
+    check_env(env.unwrapped)
+
+
+def play(env: OkeyEnv, seed: int) -> list[tuple[bytes, float, bool]]:
+    rng = random.Random(seed)
+    told = []
+    over = False
+    while not over:
+        action = int(rng.choice(np.flatnonzero(env.action_masks())))
+        observation, reward, terminated, truncated, _ = env.step(action)
+        over = terminated or truncated
+        told.append((observation["observation"].tobytes(), reward, over))
+    return told
+
+
+def test_learning_seat_rotates_or_stays() -> None:
+    env = OkeyEnv(opponents=first)
+    seats = []
+    env.reset(seed=1)
+    for _ in range(8):
+        seats.append(env.seat)
+        play(env, 1)
+        env.reset()
+    assert seats == [0, 1, 2, 3, 0, 1, 2, 3]
+    fixed = OkeyEnv(opponents=first, learning_seat=2)
+    for seed in range(3):
+        fixed.reset(seed=seed)
+        assert fixed.seat == fixed.round.turn == 2
+
+
+def test_same_seed_same_episode_and_copies_go_on() -> None:
+    told = []
+    for _ in range(2):
+        env = OkeyEnv(opponents="random")
+        env.reset(seed=5)
+        told.append(play(env, 3))
+    assert told[0] == told[1]
+    env = OkeyEnv(opponents="random")
+    env.reset(seed=6)
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert play(twin, 2) == play(copy.deepcopy(env), 2)
+
+
+def test_illegal_action_loses_or_raises() -> None:
+    env = OkeyEnv(opponents=first)
+    env.reset(seed=1)
+    illegal = int(np.flatnonzero(~env.action_masks())[0])
+    before = env.round.save()
+    _, reward, terminated, _, info = env.step(illegal)
+    assert (reward, terminated) == (-9.0, True)
+    assert "may not" in info["illegal"]
+    assert env.round.save() == before
+    strict = OkeyEnv(opponents=first, on_illegal="raise")
+    strict.reset(seed=1)
+    with pytest.raises(ValueError, match="may not"):
+        strict.step(illegal)
+
+
+def test_opponent_that_acts_illegally_is_named() -> None:
+    def cheat(observation: Observation) -> int:
+        return 108
+
+    env = OkeyEnv(opponents=["greedy", cheat, "greedy"], learning_seat=0)
+    with pytest.raises(ValueError, match="the bot 'cheat' acts illegally: seat 2 may not"):
+        for seed in range(20):
+            env.reset(seed=seed)
+            while not env.round.over:
+                env.step(int(np.flatnonzero(env.action_masks())[-1]))
+
+
+def test_starts_from_a_chosen_position_and_pays_the_winner() -> None:
+    rack = "R1 R2 R3 R4 | B4 B5 B6 | K7 K8 K9 | Y10 Y11 Y12 Y13 | R5"
+    env = OkeyEnv(opponents=never_finishes, learning_seat=0)
+    env.reset(seed=1, options={"deal": Deal(indicator="Y4", racks=(rack, None, None, None))})
+    _, reward, terminated, truncated, info = env.step(okey_env.actions.from_text("finish R5", "Y5"))
+    assert (reward, terminated, truncated, info["won"]) == (6.0, True, False, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"opponents": ["greedy", "greedy"]}, "expected one bot, or three"),
+        ({"opponents": "gready"}, "did you mean 'greedy'"),
+        ({"learning_seat": 4}, "learning_seat=4: expected a seat 0 to 3"),
+        ({"on_illegal": "ignore"}, "on_illegal='ignore': expected 'lose' or 'raise'"),
+    ],
+)
+def test_arguments_are_checked(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        OkeyEnv(**arguments)  # type: ignore[arg-type]  # wrong on purpose
