@@ -60,14 +60,19 @@ class Row:
     """Units per second of wall time, or the seconds."""
 
 
-def run(json_file: Path | None = None, quick: bool = False) -> None:
-    """Run all cases, print the table and the line, and write the line to a file if one is named."""
+def run(json_file: Path | None = None, seconds: float = 1.0) -> None:
+    """Run all cases, print the table and the line.
+
+    Args:
+        json_file: where the line is written as well.
+        seconds: how long each case is timed, at least.
+    """
     console = Console()
     notes: list[str] = []
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     rows = []
     with console.status("") as status:
-        for row in _cases(0.1 if quick else 1.0, notes):
+        for row in _cases(seconds, notes):
             rows.append(row)
             status.update(row.case)
     table = Table("case", "unit", "a CPU second", "a second")
@@ -96,7 +101,7 @@ def _rate(case: str, unit: str, work: Callable[[], int], seconds: float) -> Row:
     """Do `work`, which says how many units it did, until the time is up."""
     work()
     count, wall, cpu = 0, time.perf_counter(), time.process_time()
-    while time.perf_counter() - wall < seconds:
+    while count == 0 or time.perf_counter() - wall < seconds:
         count += work()
     return Row(case, unit, count / (time.process_time() - cpu), count / (time.perf_counter() - wall))
 
@@ -265,13 +270,13 @@ def _find_finishes_of_all(records: npt.NDArray[np.record]) -> int:
     total = 0
     for i in range(len(records)):
         once, twice, wilds = records[i].once, records[i].twice, as_int(records[i].rack[WILD])
-        total += popcount(finishing_melds(once, twice, wilds, True) | finishing_pairs(once, twice, wilds))
+        total += popcount(as_int(finishing_melds(once, twice, wilds, True) | finishing_pairs(once, twice, wilds)))
     return total
 
 
 def _arena(seconds: float) -> Row:
     def work() -> int:
-        return evaluate("greedy", "greedy", deals=100, workers=1).rounds
+        return evaluate(GreedyBot, GreedyBot, deals=100, workers=1).rounds
 
     return _rate("arena, greedy against greedy", "rounds", work, seconds)
 

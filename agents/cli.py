@@ -17,19 +17,19 @@ from okey_env.rules import PRESETS, Rules, as_rules
 
 _TRAINING_PACKAGES = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "onnx", "onnxscript", "onnxruntime")
 
-Switches = Annotated[list[str], tyro.conf.arg(name="set", metavar="SWITCH=VALUE"), tyro.conf.UseAppendAction]
+Switches = Annotated[tuple[str, ...], tyro.conf.arg(name="set", metavar="SWITCH=VALUE"), tyro.conf.UseAppendAction]
 """Rules otherwise than the preset has them; may be given several times."""
-Settings = Annotated[list[str], tyro.conf.arg(name="set", metavar="KEY=VALUE"), tyro.conf.UseAppendAction]
+Settings = Annotated[tuple[str, ...], tyro.conf.arg(name="set", metavar="KEY=VALUE"), tyro.conf.UseAppendAction]
 """Keys of a configuration otherwise than its file has them; may be given several times."""
 BotName = Annotated[str, tyro.conf.arg(metavar="BOT"), tyro.conf.Positional]
-BotNames = Annotated[tuple[str, ...], tyro.conf.arg(metavar="BOT"), tyro.conf.Positional]
+BotNames = Annotated[tuple[str, ...], tyro.conf.arg(metavar="BOT [BOT BOT]"), tyro.conf.Positional]
 
 
 def train(
     config: tyro.conf.Positional[Path],
     run: Path | None = None,
     resume: bool = False,
-    settings: Settings = [],  # noqa: B006
+    settings: Settings = (),
 ) -> None:
     """Train an agent as a configuration says.
 
@@ -61,7 +61,7 @@ def evaluate(
     opponents: BotNames,
     deals: int = 1_000,
     rules: str = "gamelake",
-    switches: Switches = [],  # noqa: B006
+    switches: Switches = (),
     seed: int = 0,
     workers: int | None = None,
     json: Path | None = None,
@@ -86,9 +86,9 @@ def evaluate(
         raise ValueError(f"--json: there is no folder {str(json.parent)!r}")
     table = _rules(rules, switches)
     report = run_evaluation(challenger, opponents, deals, table, seed, workers, progress=True)
-    report.print(Console())
     if json is not None:
         report.write_json(json)
+    report.print(Console())
 
 
 def bots() -> None:
@@ -108,7 +108,7 @@ def bots() -> None:
     Console().print(table)
 
 
-def rules(preset: tyro.conf.Positional[str] = "gamelake", switches: Switches = []) -> None:  # noqa: B006
+def rules(preset: tyro.conf.Positional[str] = "gamelake", switches: Switches = ()) -> None:
     """Print the rule sheet of a preset.
 
     Args:
@@ -127,7 +127,7 @@ def bench(json: Path | None = None, quick: bool = False) -> None:
     """
     from .bench import run
 
-    run(json, quick)
+    run(json, seconds=0.1 if quick else 1.0)
 
 
 _COMMANDS: dict[str, Callable[..., Any]] = {

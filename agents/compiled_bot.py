@@ -33,7 +33,7 @@ class CompiledBot:
 
     def act(self, observation: Observation) -> int:
         """Choose one of `observation.legal_actions`."""
-        return int(self.choose(observation.record, self._seed))
+        return int(self.act_batch(observation.records)[0])
 
     def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
         """Choose for each of `(N,)` OBSERVATION records: `(N,)` actions."""

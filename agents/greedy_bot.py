@@ -17,8 +17,7 @@ from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import (
     KIND_OF_BIT,
-    cover,
-    cover_at_least,
+    analyse,
     lowest_bit,
     melds_distance,
     pairs_distance,
@@ -60,22 +59,16 @@ def choose_batch(records: npt.NDArray[np.record], seed: np.uint64, actions: npt.
 
 
 @kernel
-def hand_seen(seen: np.record) -> tuple[int, int, int]:
-    """The observer's hand in signed words, with which ordinary numbers mix (see `okey_env.engine.hand.bits`)."""
-    return as_int(seen.once), as_int(seen.twice), as_int(seen.rack[WILD])
-
-
-@kernel
 def offer_helps(seen: np.record) -> bool:
     """Whether the tile on offer makes the distance of the line smaller; the observer holds 14 tiles."""
-    once, twice, wilds = hand_seen(seen)
+    once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
     run_13_1 = seen.run_13_1 != 0
     melds = melds_distance(once, twice, wilds, run_13_1)
     pairs = pairs_distance(once, twice, wilds)
     if seen.offer == WILD:
         wilds += 1
     else:
-        bit = as_int(int(kind_set(seen.offer)))
+        bit = kind_set(seen.offer)
         twice |= once & bit
         once |= bit
     if pairs < melds:
@@ -106,20 +99,12 @@ def throws_that_keep(seen: np.record) -> int:
     There is always one: 15 tiles that do not finish hold a natural tile more than the line has use for. A wild
     tile is never among them, as the line has use for every wild tile.
     """
-    once, twice, wilds = hand_seen(seen)
-    run_13_1 = seen.run_13_1 != 0
-    covered = cover(once, twice, run_13_1)
-    if pairs_distance(once, twice, wilds) < 14 - wilds - covered:
-        return int(once & ~twice)  # there are more singles than pairs still to be made
-    keep = 0
-    held = once
-    while held != 0:
-        bit = held & -held
-        held ^= bit
-        is_pair = (twice & bit) != 0
-        if cover_at_least(once if is_pair else once ^ bit, twice ^ bit if is_pair else twice, run_13_1, covered):
-            keep |= bit
-    return keep
+    once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
+    useful_after = np.empty(NUM_KINDS, np.uint64)  # not asked for
+    melds, keep, _ = analyse(once, twice, wilds, seen.run_13_1 != 0, useful_after)
+    if pairs_distance(once, twice, wilds) < melds:
+        return as_int(once & ~twice)  # there are more singles than pairs still to be made
+    return as_int(keep)
 
 
 @kernel

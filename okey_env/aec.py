@@ -27,9 +27,8 @@ from pettingzoo.utils import wrappers
 
 from okey_env.actions import NUM_ACTIONS, SHOW
 from okey_env.encoders import Encoder, as_encoder, observation_space_of
-from okey_env.engine.observe import look
+from okey_env.engine.batch import act_in, look_in
 from okey_env.engine.state import ENDED_TRUNCATED, OBSERVATION
-from okey_env.engine.turn import try_apply
 from okey_env.observation import Observation
 from okey_env.options import deal_of
 from okey_env.render import table_text
@@ -82,6 +81,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
         super().__init__()
         self.rules = _with_cycles(as_rules(rules), max_cycles)
         self.encoder = as_encoder(encoder)
+        self._size = self.encoder.size
         self._total = as_reward(reward)
         self._pays_seldom = isinstance(reward, str)
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -101,8 +101,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
     def _watch(self) -> None:
         """Keep what every step looks at within reach."""
         self._turn, self._ending = self.round.fields["turn"], self.round.fields["ending"]
-        self._seens = np.zeros(1, OBSERVATION)
-        self._seen = self._seens[0]
+        self._seen = np.zeros(1, OBSERVATION)
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
         """The same space object each time."""
@@ -152,8 +151,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
         if action is None:
             raise ValueError(f"{agent} may not pass None: the round goes on, expected an action 0 to {NUM_ACTIONS - 1}")
         number = int(action)
-        game = self.round.game
-        if not try_apply(game, number):
+        if not act_in(self.round.games, 0, number):
             raise ValueError(self.round.why_illegal(number))
         self._cumulative_rewards[agent] = 0.0
         if not self._rewards_are_zero:
@@ -169,11 +167,11 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
 
     def observe(self, agent: str) -> ObservationDict:
         """What an agent may know, encoded, and what it may do."""
-        observation = np.empty(self.encoder.size, np.float32)
+        observation = np.empty((1, self._size), np.float32)
         mask = np.empty(NUM_ACTIONS, np.int8)
-        look(self.round.game, _SEATS[agent], self._seen, mask)
-        self.encoder.fill(self._seen, observation)
-        return {"observation": observation, "action_mask": mask}
+        look_in(self.round.games, 0, _SEATS[agent], self._seen, mask)
+        self.encoder.fill_batch(self._seen, observation)
+        return {"observation": observation[0], "action_mask": mask}
 
     def observation_of(self, agent: str) -> Observation:
         """What an agent may know as an `Observation`: what a bot is given."""
@@ -210,7 +208,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the views into the round; a view does not survive a copy as a view."""
-        return {name: value for name, value in vars(self).items() if name not in ("_turn", "_ending", "_seens", "_seen")}
+        return {name: value for name, value in vars(self).items() if name not in ("_turn", "_ending", "_seen")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

@@ -81,8 +81,9 @@ class Deal:
         state = np.uint64(shuffle(rest, state))
         starter = self._starter()
         if starter is None:
+            open_seats = [seat for seat in range(NUM_SEATS) if self.racks[seat] is None]  # a named rack has 14 tiles
             state = np.uint64(advance(state))
-            starter = int(below(state, NUM_SEATS))
+            starter = open_seats[int(below(state, len(open_seats)))]
         undealt = iter(rest.tolist())
         in_turn: list[int] = []
         for step in range(NUM_SEATS):

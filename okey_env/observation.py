@@ -5,7 +5,7 @@ throws and takes in order, tiles that everyone has seen go into a rack, what it 
 counted from the observer: 0 itself, 1 its right-hand neighbour (to whom it throws), 2 opposite, 3 its left
 neighbour (from whom it takes).
 
-`observation.record` holds the same as one OBSERVATION record, for encoders and compiled bots.
+`observation.records` holds the same as an OBSERVATION record, for encoders and compiled bots.
 """
 
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.engine.batch import observe_in, observed_mask_in
 from okey_env.engine.hand import BIT_OF_KIND
-from okey_env.engine.observe import observe, observe_events, observed_mask
 from okey_env.engine.state import (
     ENDINGS,
     EVENTS,
@@ -45,31 +45,29 @@ class Observation:
     """All that one seat may know of a round.
 
     Args:
-        record: one OBSERVATION, as `okey_env.engine.observe.observe` fills it; copied.
+        records: `(1,)` of OBSERVATION, as `okey_env.engine.observe.observe` fills it; copied.
         events: the round's events as `observe_events` gives them; copied.
     """
 
     __slots__ = ("_events", "_record")
 
-    def __init__(self, record: np.record, events: npt.NDArray[np.uint16]) -> None:
-        self._record = np.array([record], OBSERVATION)
+    def __init__(self, records: npt.NDArray[np.record], events: npt.NDArray[np.uint16]) -> None:
+        self._record = np.array(records, OBSERVATION)
         self._record.flags.writeable = False
         self._events = np.array(events, np.uint16)
         self._events.flags.writeable = False
 
     @classmethod
-    def of(cls, game: np.record, seat: int) -> "Observation":
-        """What `seat` may know of a game; only whoever runs the game calls this."""
-        record = np.zeros(1, OBSERVATION)
+    def of(cls, games: npt.NDArray[np.record], i: int, seat: int) -> "Observation":
+        """What `seat` may know of game i; only whoever runs the games calls this."""
+        records = np.zeros(1, OBSERVATION)
         events = np.zeros(LOG_SIZE, np.uint16)
-        observe(game, seat, record[0])
-        return cls(record[0], events[: observe_events(game, seat, events)])
+        return cls(records, events[: observe_in(games, i, seat, records, events)])
 
     @property
-    def record(self) -> np.record:
-        """The same as one OBSERVATION record, read-only."""
-        record: np.record = self._record[0]
-        return record
+    def records(self) -> npt.NDArray[np.record]:
+        """The same as an OBSERVATION record, in an array of one, read-only; what encoders and compiled bots read."""
+        return self._record
 
     @property
     def seat(self) -> int:
@@ -203,7 +201,7 @@ class Observation:
     def action_mask(self) -> npt.NDArray[np.int8]:
         """1 for each action that the observer may do now: `(109,)` int8, all 0 if it is not its turn."""
         mask = np.zeros(NUM_ACTIONS, np.int8)
-        observed_mask(self.record, mask)
+        observed_mask_in(self._record, 0, mask)
         return mask
 
     @property
@@ -222,8 +220,8 @@ class Observation:
     def __hash__(self) -> int:
         return hash(self.to_bytes())
 
-    def __reduce__(self) -> tuple[type["Observation"], tuple[np.record, npt.NDArray[np.uint16]]]:
-        return Observation, (self.record, self._events)
+    def __reduce__(self) -> tuple[type["Observation"], tuple[npt.NDArray[np.record], npt.NDArray[np.uint16]]]:
+        return Observation, (self._record, self._events)
 
     def __str__(self) -> str:
         """The view from the seat as a few lines of text."""

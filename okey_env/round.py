@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from okey_env import actions
 from okey_env.deal import Deal
+from okey_env.engine.batch import act_in, mask_in
 from okey_env.engine.deal import deal as deal_round
 from okey_env.engine.random import derive_seed as derive_seed_kernel
 from okey_env.engine.state import ENDINGS, GAME, NO_SEAT, NO_TILE, PHASES, new_games, rules_of
-from okey_env.engine.turn import action_mask, apply, is_legal
 from okey_env.observation import Observation
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_KINDS, kind_text, parse_kind
@@ -65,16 +65,15 @@ class Round:
         self.fields["seed"][0] = seed % 2**64
         self.fields["round_number"][0] = number
         if deal is None:
-            deal_round(self.game, NO_SEAT)
+            deal_round(self.games[0], NO_SEAT)
         else:
-            deal.place(self.game)
+            deal.place(self.games[0])
 
     def _hold(self, games: npt.NDArray[np.record]) -> None:
-        self._games = games
-        self.game: np.record = games[0]
-        """The record that the kernels work on."""
+        self.games = games
+        """The record that the kernels work on, as an array of one."""
         self.fields: dict[str, npt.NDArray[Any]] = {name: games[name] for name in GAME.names or ()}
-        """Its fields by name, each a view with one row; from Python twenty times faster than `game.turn`."""
+        """Its fields by name, each a view with one row."""
 
     # --- where the round stands --------------------------------------------------------------------------
 
@@ -157,7 +156,7 @@ class Round:
     def action_mask(self) -> npt.NDArray[np.int8]:
         """1 for each action that the seat to move may do: `(109,)` int8."""
         mask = np.zeros(actions.NUM_ACTIONS, np.int8)
-        action_mask(self.game, mask)
+        mask_in(self.games, 0, mask)
         return mask
 
     def apply(self, action: int | str) -> None:
@@ -167,15 +166,14 @@ class Round:
             ValueError: the action is not legal; nothing has changed.
         """
         number = actions.from_text(action, self.okey) if isinstance(action, str) else int(action)
-        if not is_legal(self.game, number):
+        if not act_in(self.games, 0, number):
             raise ValueError(self.why_illegal(number))
-        apply(self.game, number)
 
     def observe(self, seat: int) -> Observation:
         """All that a seat may know."""
         if seat not in range(4):
             raise ValueError(f"seat {seat!r} is not at the table: expected 0 to 3")
-        return Observation.of(self.game, seat)
+        return Observation.of(self.games, 0, seat)
 
     def why_illegal(self, action: int) -> str:
         """One sentence that says why the seat to move may not do this."""
@@ -199,13 +197,13 @@ class Round:
         return f"{who}: " + ("the stock is empty" if action == actions.DRAW else "nothing is on offer")
 
     def _why_not_show(self) -> str:
-        if self.game.indicator_points == 0:
+        if self.rules.indicator_points == 0:
             return "these rules give nothing for the indicator's twin"
-        if self.game.shown_by != NO_SEAT:
-            return f"seat {int(self.game.shown_by)} has shown the twin already"
-        if self.game.rack[self.turn, self.indicator] == 0:
+        if self.fields["shown_by"].item() != NO_SEAT:
+            return f"seat {self.fields['shown_by'].item()} has shown the twin already"
+        if self.fields["rack"][0, self.turn, self.indicator] == 0:
             return f"no {kind_text(self.indicator, self.okey)} is in its rack"
-        if (int(self.game.has_thrown) >> self.turn) & 1:
+        if (self.fields["has_thrown"].item() >> self.turn) & 1:
             return "its first turn is past"
         return "it has drawn already, and these rules want the twin shown before"
 
@@ -213,7 +211,7 @@ class Round:
 
     def save(self) -> bytes:
         """The whole round, hidden tiles included, as bytes."""
-        body = self._games.tobytes()
+        body = self.games.tobytes()
         return _SAVE_HEADER + hashlib.blake2b(body, digest_size=_DIGEST_SIZE).digest() + body
 
     def restore(self, saved: bytes) -> None:
@@ -229,8 +227,8 @@ class Round:
             raise ValueError(f"a damaged saved round: expected {GAME.itemsize} bytes after its header, got {len(body)}")
         if hashlib.blake2b(body, digest_size=_DIGEST_SIZE).digest() != saved[len(_SAVE_HEADER) : -GAME.itemsize]:
             raise ValueError("a damaged saved round: its checksum does not match its bytes")
-        self._games[:] = np.frombuffer(body, GAME)
-        self.rules = rules_of(self.game)
+        self.games[:] = np.frombuffer(body, GAME)
+        self.rules = rules_of(self.games[0])
 
     def __getstate__(self) -> bytes:
         return self.save()

@@ -60,13 +60,14 @@ def test_bots_choose_legal_actions_only(bot_class: Any, rules: Any) -> None:
 def test_a_batch_of_moves_is_the_single_moves(bot_class: Any) -> None:
     bot = bot_class(seed=5)
     for games, going, records in positions(bot, "gamelake", 12):
-        single = [bot.act(Observation.of(games[i], int(games[i].turn))) for i in going]
+        single = [bot.act(Observation.of(games, i, int(games["turn"][i]))) for i in going]
         assert choose_for(bot, games, going, records).tolist() == single
 
 
-def with_other_hidden_tiles(game: np.record, seat: int, random: np.random.Generator) -> Any:
-    """The same game with all that `seat` cannot see dealt in another way."""
-    other: Any = np.array([game])[0]
+def with_other_hidden_tiles(games: npt.NDArray[Any], seat: int, random: np.random.Generator) -> npt.NDArray[Any]:
+    """The same game, `(1,)`, with all that `seat` cannot see dealt in another way."""
+    others = games.copy()
+    other = others[0]
     places: list[tuple[int, int]] = []  # (seat, kind) for each hidden tile of a rack, the kind as it was
     for hider in set(range(NUM_SEATS)) - {seat}:
         hidden = other.rack[hider, :NUM_KINDS] - other.known[hider, :NUM_KINDS]
@@ -80,7 +81,7 @@ def with_other_hidden_tiles(game: np.record, seat: int, random: np.random.Genera
     other.stock[first:] = tiles[len(places) :]
     for hider in range(NUM_SEATS):
         other.once[hider], other.twice[hider], _ = hand_of_counts(other.rack[hider])
-    return other
+    return others
 
 
 @pytest.mark.parametrize("bot_class", BOTS)
@@ -89,8 +90,8 @@ def test_a_move_does_not_depend_on_hidden_tiles(bot_class: Any) -> None:
     for games, going, _ in positions(bot, "gamelake", 8):
         for i in going:
             seat = int(games[i].turn)
-            other = with_other_hidden_tiles(games[i], seat, random)
-            assert bot.act(Observation.of(games[i], seat)) == bot.act(Observation.of(other, seat))
+            others = with_other_hidden_tiles(games[i : i + 1], seat, random)
+            assert bot.act(Observation.of(games, i, seat)) == bot.act(Observation.of(others, 0, seat))
 
 
 def test_random_is_uniform() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.bench import run as run_benchmark
 from agents.cli import main
 
 
@@ -52,6 +53,20 @@ def test_evaluate_prints_and_writes_the_same(capsys: pytest.CaptureFixture[str],
     assert "greedy against random" in printed
     assert f"{table['points']['mean']:+.3f}" in printed
     assert f"{table['win_share']['mean']:.1%}" in printed
+
+
+def test_three_opponents_are_named_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["evaluate", "greedy", "random", "greedy", "random", "--deals", "2", "--workers", "1"])
+    assert "greedy against random, greedy, random" in capsys.readouterr().out
+
+
+def test_the_benchmark_measures_something(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run_benchmark(tmp_path / "bench.json", seconds=0.001)
+    table = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == table
+    cases = {row["case"]: row for row in table["rows"]}
+    assert {"AEC raw_env()", "arena, greedy against greedy"} <= set(cases)
+    assert all(row["cpu"] > 0 and row["wall"] > 0 for row in cases.values())
 
 
 def test_bots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "onnx", "onnxscript", "onnxruntime")
 
 # The modules of `agents` that train or export, and so may import the above; the import contract lists the same.
-TRAINING = ("checkpoint", "export", "sb3", "train")
+TRAINING = ("checkpoint", "clone", "export", "policy", "sb3_env", "train")
 
 
 def loaded_after(code: str) -> set[str]:

@@ -31,7 +31,7 @@ def test_each_game_is_the_round_it_would_be_alone(rules: str | dict[str, object]
             assert games.seats[i] == round.turn
             assert games.masks[i].tolist() == round.action_mask().tolist()
             seen = round.observe(round.turn)
-            assert games.records[i].tobytes() == seen.record.tobytes()
+            assert games.records[i].tobytes() == seen.records.tobytes()
             assert games.encoder is not None
             assert games.observations[i].tobytes() == games.encoder.encode(seen).tobytes()
         actions = choose(games.masks, step)

@@ -27,9 +27,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from okey_env.actions import DRAW, NUM_ACTIONS, THROW
 from okey_env.bots import Bot, BotSpec, choose_for, choose_one, make_bot
-from okey_env.engine.batch import apply_at, deal_all, legal_at, observe_at
+from okey_env.engine.batch import apply_at, deal_all, legal_at, mask_in, observe_at
 from okey_env.engine.state import ENDED_BY_FINISH, ENDED_TRUNCATED, ENDED_VOID, NOT_ENDED, OBSERVATION, new_games
-from okey_env.engine.turn import action_mask
 from okey_env.round import derive_seed
 from okey_env.rules import Rules, as_rules
 from okey_env.seating import make_opponents
@@ -181,7 +180,7 @@ def _ask(
     try:
         actions = choose_for(bot, games, indices, records)
     except Exception:  # whatever a bot raises, the others play on
-        actions = np.array([_ask_alone(bot, games[i], log) for i in indices], np.int64)
+        actions = np.array([_ask_alone(bot, games, int(i), log) for i in indices], np.int64)
     log.seconds += time.perf_counter() - began
     log.moves += len(indices)
     legal = np.empty(len(indices), np.bool_)
@@ -191,14 +190,14 @@ def _ask(
     log.illegal += int((~legal & (actions != _RAISED)).sum())
     replaced = actions.copy()  # the bot may keep what it gave
     for place in np.flatnonzero(~legal):
-        replaced[place] = _any_legal(games[indices[place]])
+        replaced[place] = _any_legal(games, int(indices[place]))
     return replaced
 
 
-def _ask_alone(bot: Bot, game: np.record, log: _Log) -> int:
+def _ask_alone(bot: Bot, games: npt.NDArray[np.record], i: int, log: _Log) -> int:
     """The move of a bot in one game; an exception is written down."""
     try:
-        action = choose_one(bot, game)
+        action = choose_one(bot, games, i)
     except Exception as error:
         log.errors += 1
         log.first_error = log.first_error or f"{type(error).__name__}: {error}"[:200]
@@ -206,10 +205,10 @@ def _ask_alone(bot: Bot, game: np.record, log: _Log) -> int:
     return action if 0 <= action < NUM_ACTIONS else -1  # a number of any size
 
 
-def _any_legal(game: np.record) -> int:
+def _any_legal(games: npt.NDArray[np.record], i: int) -> int:
     """The action in place of one that is not legal: to draw, else the first legal throw, else to take."""
     mask = np.zeros(NUM_ACTIONS, np.int8)
-    action_mask(game, mask)
+    mask_in(games, i, mask)
     legal = np.flatnonzero(mask)
     throws = legal[legal >= THROW]
     return DRAW if mask[DRAW] else int(throws[0] if throws.size else legal[-1])

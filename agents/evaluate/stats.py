@@ -39,7 +39,7 @@ def clustered_interval(values: npt.ArrayLike) -> Interval:
 
     >>> interval = clustered_interval([[1, 0], [1, 1], [0, 1], [0, 0]])
     >>> round(interval.mean, 3), round(interval.margin, 3)
-    (0.5, 0.65)
+    (0.5, 0.649)
     """
     table = np.asarray(values, np.float64)
     deals = len(table)

@@ -67,10 +67,7 @@ class LearnedBot:
 
     def act(self, observation: Observation) -> int:
         """Choose one of `observation.legal_actions`."""
-        self.encoder.fill(observation.record, self._inputs[0])
-        observed_mask(observation.record, self._masks[0])
-        best_legal(self.network(self._inputs[:1]), self._masks[:1], self._best[:1])
-        return int(self._best[0])
+        return int(self.act_batch(observation.records)[0])
 
     def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
         """Choose for each of `(N,)` OBSERVATION records: `(N,)` actions."""

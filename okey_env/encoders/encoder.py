@@ -58,9 +58,9 @@ class Encoder:
 
     def encode(self, observation: Observation) -> npt.NDArray[np.float32]:
         """The array of one observation: `(size,)` float32."""
-        out = np.zeros(self.size, np.float32)
-        self.fill(observation.record, out)
-        return out
+        out = np.zeros((1, self.size), np.float32)
+        self.fill_batch(observation.records, out)
+        return out[0]
 
     def fill_batch(
         self, records: npt.NDArray[np.record], out: npt.NDArray[np.float32], num_threads: int = 1

@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from okey_env.encoders.encoder import Encoder, Piece
 from okey_env.engine._jit import JIT_IS_OFF, kernel
-from okey_env.encoders._tmp import analyse_throws, useful_set
-from okey_env.engine.hand import BIT_OF_KIND, melds_distance, pairs_distance
+from okey_env.engine.hand import BIT_OF_KIND, analyse, pairs_distance, popcount
 from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_DRAW, PHASE_THROW
-from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_SEATS, WILD
+from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_SEATS, RACK_SIZE, WILD
 
 VERSION = 1
 _DISTANCES = 8  # 0 … 6, and 7 for 7 or more
@@ -107,7 +106,7 @@ def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
         out[at + seen.shown_by] = 1
     at += NUM_SEATS
     for step in range(NUM_SEATS):
-        out[at + step] = min(np.float32(1), _size_of(seen.taken[step]) / np.float32(13))
+        out[at + step] = min(np.float32(1), np.float32(popcount(seen.taken[step])) / np.float32(13))
     at += NUM_SEATS
     out[at] = seen.can_draw
     out[at + 1] = seen.can_take
@@ -128,18 +127,14 @@ def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     """What the solver says of the rack, from `melds_distance` to `useful_after`."""
     out[_EXACT:SIZE] = 0
     once, twice, wilds = seen.once, seen.twice, np.int64(seen.rack[WILD])
-    wraps = seen.run_13_1 != 0
+    after = np.empty(NUM_KINDS, np.uint64)
+    distance, keeps, useful = analyse(once, twice, wilds, seen.run_13_1 != 0, after)
     pairs = pairs_distance(once, twice, wilds)
-    out[_EXACT + _DISTANCES + min(pairs, _DISTANCES - 1)] = 1
-    tiles = 0
-    for kind in range(NUM_KINDS):
-        tiles += seen.rack[kind]
-    if tiles == 15:
-        _fill_throws(seen, out)
-        return
-    distance = melds_distance(once, twice, wilds, wraps)
     out[_EXACT + min(distance, _DISTANCES - 1)] = 1
-    useful = useful_set(once, twice, wilds, wraps)
+    out[_EXACT + _DISTANCES + min(pairs, _DISTANCES - 1)] = 1
+    if popcount(once) + popcount(twice) + wilds > RACK_SIZE:
+        _fill_throws(seen, keeps, after, out)
+        return
     for kind in range(NUM_KINDS):
         out[_USEFUL + kind] = (useful >> np.uint64(BIT_OF_KIND[kind])) & _ONE
     if seen.can_take != 0:
@@ -153,31 +148,18 @@ def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
 
 
 @kernel
-def _fill_throws(seen: np.record, out: npt.NDArray[np.float32]) -> None:
-    """With 15 tiles: what each throw leaves."""
-    useful_after = np.zeros(NUM_KINDS, np.uint64)
-    distance, best_throws = analyse_throws(
-        seen.once, seen.twice, np.int64(seen.rack[WILD]), seen.run_13_1 != 0, useful_after
-    )
-    out[_EXACT + min(distance, _DISTANCES - 1)] = 1
+def _fill_throws(
+    seen: np.record, keeps: np.uint64, after: npt.NDArray[np.uint64], out: npt.NDArray[np.float32]
+) -> None:
+    """With 15 tiles: which throws keep the distance, and how many unseen tiles help after each."""
     for kind in range(NUM_KINDS):
-        if seen.rack[kind] == 0 or (best_throws >> np.uint64(BIT_OF_KIND[kind])) & _ONE == _NONE:
+        if (keeps >> np.uint64(BIT_OF_KIND[kind])) & _ONE == _NONE:
             continue
         out[_KEEPS + kind] = 1
         helping = 0
         for other in range(NUM_KINDS):
-            if (useful_after[kind] >> np.uint64(BIT_OF_KIND[other])) & _ONE:
-                helping += seen.unseen[other]
-        out[_AFTER + kind] = min(np.float32(1), helping / np.float32(_ALL_USEFUL))
-
-
-@kernel
-def _size_of(word: np.uint64) -> int:
-    count = 0
-    while word != _NONE:
-        word &= word - _ONE
-        count += 1
-    return count
+            helping += np.int64((after[kind] >> np.uint64(BIT_OF_KIND[other])) & _ONE) * seen.unseen[other]
+        out[_AFTER + kind] = min(np.float32(1), np.float32(helping) / np.float32(_ALL_USEFUL))
 
 
 prange = range if JIT_IS_OFF else numba.prange

@@ -1,6 +1,7 @@
-"""Loops over many games: the same kernels as for one, for each game that is named.
+"""The doors of the engine for plain Python: one game of a batch (`*_in`), or loops over many (`*_at`, `*_all`).
 
-Which games are meant is said by `indices`, so that whoever runs a batch can ask each player for its own games.
+They take whole arrays, because numba takes over an array at once and a single record only slowly. Which games
+a loop means is said by `indices`, so that whoever runs a batch can ask each player for its own games.
 Shapes: `N` games in the batch, `M` of them named.
 """
 
@@ -9,11 +10,49 @@ import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal
-from okey_env.engine.observe import look, observe
+from okey_env.engine.observe import look, observe, observe_events, observed_mask
 from okey_env.engine.state import NO_SEAT
 from okey_env.engine.totals import fill_totals
-from okey_env.engine.turn import apply, is_legal
+from okey_env.engine.turn import action_mask, apply, is_legal
 from okey_env.tiles import NUM_SEATS
+
+
+@kernel
+def act_in(games: npt.NDArray[np.record], i: int, action: int) -> bool:
+    """Do an action of the seat to move in game i if it is legal; returns whether it was."""
+    if not is_legal(games[i], action):
+        return False
+    apply(games[i], action)
+    return True
+
+
+@kernel
+def mask_in(games: npt.NDArray[np.record], i: int, mask: npt.NDArray[np.int8]) -> None:
+    """Fill `(109,)` int8 with what the seat to move of game i may do."""
+    action_mask(games[i], mask)
+
+
+@kernel
+def look_in(
+    games: npt.NDArray[np.record], i: int, seat: int, records: npt.NDArray[np.record], mask: npt.NDArray[np.int8]
+) -> None:
+    """Fill `records[0]` and `(109,)` int8 with what a seat of game i sees and may do."""
+    look(games[i], seat, records[0], mask)
+
+
+@kernel
+def observe_in(
+    games: npt.NDArray[np.record], i: int, seat: int, records: npt.NDArray[np.record], events: npt.NDArray[np.uint16]
+) -> int:
+    """Fill `records[0]` and `(512,)` events with what a seat of game i has seen; returns the number of events."""
+    observe(games[i], seat, records[0])
+    return observe_events(games[i], seat, events)
+
+
+@kernel
+def observed_mask_in(records: npt.NDArray[np.record], i: int, mask: npt.NDArray[np.int8]) -> None:
+    """Fill `(109,)` int8 with what the observer of record i may do."""
+    observed_mask(records[i], mask)
 
 
 @kernel

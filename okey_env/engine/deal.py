@@ -102,6 +102,7 @@ def begin_round(
         game.queue_end[seat] = (seat + 1) * (NUM_STOCK // NUM_SEATS) if game.draw_queues else 0
         game.lost[seat] = 0
         game.won[seat] = 0
+        game.pile_height[seat] = 0
         game.once[seat] = 0
         game.twice[seat] = 0
         game.taken[seat] = 0

@@ -8,12 +8,10 @@ Seats are counted from the observer: 0 itself, 1 its right-hand neighbour, 2 opp
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW
+from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.state import (
     EVENT_DRAW,
-    EVENT_TAKE,
-    EVENT_THROW,
     HIDDEN_TILE,
     NO_SEAT,
     NO_TILE,
@@ -21,31 +19,36 @@ from okey_env.engine.state import (
     WIDTH,
 )
 from okey_env.engine.turn import can_draw, can_show, can_take, kind_set
+from okey_env.engine.words import put_word, words
 from okey_env.tiles import NUM_KINDS, NUM_SEATS
 
 _NONE = np.uint64(0)
+_WORDS = WIDTH // 8
+_U1 = np.uint64(1)
+_ONE_OF_EACH = np.uint64(0x0101010101010101)
+_TWO_OF_EACH = np.uint64(0x0202020202020202)
+_TWO_OF_LAST = np.uint64(0x0000000202020202)  # kinds 48 … 52 and three places of padding
 _KINDS_PER_SEAT = 64
 
 
 @kernel
 def observe(game: np.record, seat: int, seen: np.record) -> None:
     """Fill an OBSERVATION with all that `seat` may know; every field is written."""
+    _observe_rules(game, seen)
     seen.phase = game.phase
-    seen.turn = (game.turn - seat) % NUM_SEATS
-    seen.starter = (game.starter - seat) % NUM_SEATS
+    seen.turn = (game.turn - seat) & 3
+    seen.starter = (game.starter - seat) & 3
     seen.indicator = game.indicator
     seen.okey = game.okey
     seen.stock_left = game.stock_left
     seen.throws = game.throws
     seen.offer = game.offer
     seen.has_thrown = ((game.has_thrown >> seat) | (game.has_thrown << (NUM_SEATS - seat))) & 15
-    seen.shown_by = (game.shown_by - seat) % NUM_SEATS if game.shown_by != NO_SEAT else NO_SEAT
+    seen.shown_by = (game.shown_by - seat) & 3 if game.shown_by != NO_SEAT else NO_SEAT
     seen.last_chance = game.last_chance
     seen.ending = game.ending
-    seen.winner = (game.winner - seat) % NUM_SEATS if game.winner != NO_SEAT else NO_SEAT
+    seen.winner = (game.winner - seat) & 3 if game.winner != NO_SEAT else NO_SEAT
     seen.seat = seat
-    _observe_rules(game, seen)
-
     mine = game.turn == seat
     seen.can_draw = mine and can_draw(game)
     seen.can_take = mine and can_take(game)
@@ -54,24 +57,23 @@ def observe(game: np.record, seat: int, seen: np.record) -> None:
     seen.twice = game.twice[seat]
     seen.finish_melds = game.finish_melds if mine else _NONE
     seen.finish_pairs = game.finish_pairs if mine else _NONE
-    for i in range(WIDTH):
-        seen.rack[i] = game.rack[seat, i]
+    racks, rack, unseen = words(game.rack), words(seen.rack), words(seen.unseen)
+    for word in range(_WORDS):
+        rack[word] = racks[seat, word]
+        unseen[word] = _TWO_OF_EACH - racks[seat, word]
+    unseen[_WORDS - 1] = _TWO_OF_LAST - racks[seat, _WORDS - 1]
+    seen.unseen[game.indicator] -= 1
     for step in range(NUM_SEATS):
-        other = (seat + step) % NUM_SEATS
+        other = (seat + step) & 3
         seen.lost[step] = game.lost[other]
         seen.won[step] = game.won[other]
         seen.scores[step] = game.scores[other]
-        if game.top_only == 0:
-            seen.taken[step] = game.taken[other]
-            for i in range(WIDTH):
-                seen.heap[step, i] = game.heap[other, i]
-                seen.known[step, i] = game.known[other, i]
-        seen.last_throw[step] = NO_TILE
+        height = game.pile_height[other]
+        seen.last_throw[step] = game.pile[other, height - 1] if height > 0 else NO_TILE
     if game.top_only == 0:
-        _find_tops(game, seat, seen)
+        _observe_history(game, seat, seen)
     else:
         _observe_tops_only(game, seat, seen)
-    _count_unseen(game, seen)
 
 
 @kernel
@@ -87,64 +89,43 @@ def _observe_rules(game: np.record, seen: np.record) -> None:
     seen.void_points = game.void_points
     seen.top_only = game.top_only
     seen.teams = game.teams
+    seen.winners = game.winners
+    seen.start_points = game.start_points
+    seen.winner_starts = game.winner_starts
 
 
 @kernel
-def _find_tops(game: np.record, seat: int, seen: np.record) -> None:
-    """The tile on top of each heap: the last throw that was not taken. Read backwards from the log."""
-    found = 0
-    covered = 0  # bit per seat: its throw before this event of the log has been taken
-    place = np.int64(game.num_events) - 1
-    while place >= 0 and found != 15:
-        entry = np.int64(game.log[place])
-        kind = entry % _KINDS_PER_SEAT
-        actor = (entry // _KINDS_PER_SEAT) % NUM_SEATS
-        event = entry // (_KINDS_PER_SEAT * NUM_SEATS)
-        if event == EVENT_TAKE:
-            covered |= 1 << ((actor + NUM_SEATS - 1) % NUM_SEATS)
-        elif event == EVENT_THROW and not (found >> actor) & 1:
-            if (covered >> actor) & 1:
-                covered ^= 1 << actor
-            else:
-                seen.last_throw[(actor - seat) % NUM_SEATS] = kind
-                found |= 1 << actor
-        place -= 1
+def _observe_history(game: np.record, seat: int, seen: np.record) -> None:
+    """All throws and takes (R3.4), eight kinds at a time: no byte of `unseen` ever falls below 0."""
+    unseen = words(seen.unseen)
+    heaps, seen_heaps = words(game.heap), words(seen.heap)
+    known, seen_known = words(game.known), words(seen.known)
+    for step in range(NUM_SEATS):
+        other = (seat + step) & 3
+        seen.taken[step] = game.taken[other]
+        for word in range(_WORDS):
+            seen_heaps[step, word] = heaps[other, word]
+            seen_known[step, word] = known[other, word]
+            unseen[word] -= heaps[other, word]
+            if step > 0:
+                unseen[word] -= known[other, word]
 
 
 @kernel
 def _observe_tops_only(game: np.record, seat: int, seen: np.record) -> None:
     """`discard_visibility = top_only` (R3.4): of throws and takes only what lies on top, and a shown twin."""
-    _find_tops(game, seat, seen)
+    seen.heap[:] = 0
+    seen.known[:] = 0
     for step in range(NUM_SEATS):
-        other = (seat + step) % NUM_SEATS
         seen.taken[step] = _NONE
-        for i in range(WIDTH):
-            seen.heap[step, i] = 0
-            seen.known[step, i] = 0
-        if seen.last_throw[step] != NO_TILE:
-            seen.heap[step, seen.last_throw[step]] = 1
-        if game.shown_by == other:
-            seen.known[step, game.indicator] = game.known[other, game.indicator]  # R7.3
-
-
-@kernel
-def _count_unseen(game: np.record, seen: np.record) -> None:
-    """What may still be in a hidden place: two of each kind, less the indicator and all that is seen."""
-    for i in range(NUM_KINDS):
-        seen.unseen[i] = (
-            2
-            - seen.rack[i]
-            - seen.heap[0, i]
-            - seen.heap[1, i]
-            - seen.heap[2, i]
-            - seen.heap[3, i]
-            - seen.known[1, i]
-            - seen.known[2, i]
-            - seen.known[3, i]
-        )
-    seen.unseen[game.indicator] -= 1
-    for i in range(NUM_KINDS, WIDTH):
-        seen.unseen[i] = 0
+        top = seen.last_throw[step]
+        if top != NO_TILE:
+            seen.heap[step, top] = 1
+            seen.unseen[top] -= 1
+        if game.shown_by == (seat + step) & 3 and game.known[game.shown_by, game.indicator] != 0:
+            seen.known[step, game.indicator] = 1  # R7.3
+            if step > 0:
+                seen.unseen[game.indicator] -= 1
 
 
 @kernel
@@ -175,18 +156,21 @@ def observe_events(game: np.record, seat: int, events: npt.NDArray[np.uint16]) -
 @kernel
 def observed_mask(seen: np.record, mask: npt.NDArray[np.int8]) -> None:
     """Fill `(109,)` int8 with 1 for each action that the observer may do now; all 0 if it is not its turn."""
-    mask[:] = 0
-    if seen.turn != 0:
-        return
+    mine = seen.turn == 0
+    throws = mine and seen.phase == PHASE_THROW
+    rack = words(seen.rack)
+    for word in range(_WORDS):
+        held = (rack[word] | rack[word] >> _U1) & _ONE_OF_EACH if throws else _NONE  # counts are 0, 1 or 2
+        put_word(mask, THROW + 8 * word, held)
+    for word in range(_WORDS - 1):  # from the three places of padding on
+        put_word(mask, THROW + 8 * (_WORDS + word), _NONE)
+    for action in range(THROW + 8 * (2 * _WORDS - 1), NUM_ACTIONS):
+        mask[action] = 0
     mask[DRAW] = seen.can_draw
     mask[TAKE] = seen.can_take
     mask[SHOW] = seen.can_show
-    if seen.phase != PHASE_THROW:
-        return
-    for kind in range(NUM_KINDS):
-        mask[THROW + kind] = seen.rack[kind] != 0
     finishes = seen.finish_melds | seen.finish_pairs
-    if finishes != _NONE:
+    if mine and finishes != _NONE:
         for kind in range(NUM_KINDS):
             mask[FINISH + kind] = (finishes & kind_set(kind)) != _NONE
 

@@ -9,8 +9,15 @@ as two 64-bit words for the exact solver (`once`: at least one copy held, `twice
 of a face is `4 * (number - 1) + colour`, see `okey_env.engine.hand`). Sets of kinds are words in the same
 order, with bit 52 for the wild kind.
 
-Arrays by kind have 56 places, not 53, so that they are copied as whole 64-bit words; the last three stay 0.
+Plain Python hands kernels a whole array and an index (`okey_env.engine.batch`), never one record: numba spends 15
+microseconds on taking a record over, and none on an array. `game.turn` too is for kernels; in plain Python
+`games["turn"][i]` is many times faster.
+
+Arrays by kind have 56 places, not 53, so that they are also seven 64-bit words, which is how a whole rack is
+copied or subtracted at once (`.view(np.uint64)`); the last three places stay 0.
 """
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,118 +56,123 @@ EVENTS = ("draw", "take", "show", "throw", "finish")
 HIDDEN_TILE = 63
 """The kind of another seat's draw, as an observation tells it."""
 
-GAME = np.dtype(
-    (
-        np.record,
-        [
-            # the rules, one byte a switch: a game needs nothing but its bytes
-            ("run_13_1", np.uint8),  # 0, 1
-            ("combine_product", np.uint8),  # 0, 1
-            ("false_joker_as_okey", np.uint8),  # 0, 1
-            ("indicator_points", np.uint8),  # 0 … 10
-            ("show_before_draw", np.uint8),  # 0, 1
-            ("next_may_take", np.uint8),  # 0, 1
-            ("max_throws", np.uint8),  # 1 … 250
-            ("color_double", np.uint8),  # 0, 1
-            ("void_points", np.uint8),  # 0 … 10
-            ("top_only", np.uint8),  # 0, 1
-            ("teams", np.uint8),  # 0, 1
-            ("winners", np.uint8),  # 1, 2
-            ("start_points", np.uint8),  # 5 … 21
-            ("winner_starts", np.uint8),  # 0, 1: rotation
-            ("draw_queues", np.uint8),  # 0, 1: each seat draws from its own quarter of the stock
-            # where the round stands
-            ("phase", np.uint8),  # PHASE_*
-            ("turn", np.uint8),  # 0 … 3, the seat to move; the last mover once the round is over
-            ("starter", np.uint8),  # 0 … 3
-            ("indicator", np.uint8),  # 0 … 51, a face
-            ("okey", np.uint8),  # 0 … 51, the face whose copies are wild
-            ("stock_left", np.uint8),  # 0 … 48
-            ("throws", np.uint8),  # 0 … max_throws
-            ("offer", np.uint8),  # kind that the left neighbour has just thrown, or NO_TILE
-            ("has_thrown", np.uint8),  # bit per seat: its first turn is past
-            ("shown_by", np.uint8),  # seat that showed the indicator's twin, or NO_SEAT
-            ("last_chance", np.uint8),  # 0, 1: the stock is empty and this seat may only take and finish (R5.4)
-            ("ending", np.uint8),  # ENDED_*
-            ("winner", np.uint8),  # 0 … 3 or NO_SEAT
-            ("finish_kind", np.uint8),  # kind laid on the stock, or NO_TILE
-            ("by_pairs", np.uint8),  # 0, 1: finished with seven pairs
-            ("by_okey", np.uint8),  # 0, 1: the finishing tile counted as the okey
-            ("queue_next", np.uint8, (NUM_SEATS,)),  # tiles drawn from the front of each queue
-            ("queue_end", np.uint8, (NUM_SEATS,)),  # end of each queue; both 0 unless draw_queues
-            ("lost", np.uint8, (NUM_SEATS,)),  # points lost in this round
-            ("won", np.uint8, (NUM_SEATS,)),  # points that others lost to this seat in this round
-            ("scores", np.int16, (NUM_SEATS,)),  # points of the match when the round was dealt
-            ("num_events", np.uint16),  # entries of the log
-            ("spare", np.uint8, (7,)),
-            ("seed", np.uint64),  # with `round_number`, all that a deal depends on
-            ("round_number", np.uint64),  # rounds dealt before this one
-            ("finish_melds", np.uint64),  # set of kinds that finish by melds; valid in PHASE_THROW, else 0
-            ("finish_pairs", np.uint64),  # the same by seven pairs
-            # tiles
-            ("once", np.uint64, (NUM_SEATS,)),  # racks as words for the solver, wild tiles left out
-            ("twice", np.uint64, (NUM_SEATS,)),
-            ("taken", np.uint64, (NUM_SEATS,)),  # set of kinds that the seat has taken in this round
-            ("rack", np.uint8, (NUM_SEATS, WIDTH)),  # 0 … 2 copies
-            ("heap", np.uint8, (NUM_SEATS, WIDTH)),  # thrown by the seat and still lying there, 0 … 2
-            ("known", np.uint8, (NUM_SEATS, WIDTH)),  # at least so many are in the rack, as everyone has seen
-            ("stock", np.uint8, (NUM_STOCK,)),  # kinds in the order in which they are drawn
-            ("log", np.uint16, (LOG_SIZE,)),  # public events in order, stock draws with their hidden kind
-        ],
-    )
+PILE_SIZE = 64
+"""Most throws of one seat that can lie on one another: a quarter of the most throws of a round, and one."""
+assert PILE_SIZE > MAX_THROWS_RANGE[1] // NUM_SEATS
+
+_RULES: list[tuple[str, type]] = [  # one byte a switch: a game needs nothing but its bytes
+    ("run_13_1", np.uint8),  # 0, 1
+    ("combine_product", np.uint8),  # 0, 1
+    ("false_joker_as_okey", np.uint8),  # 0, 1
+    ("indicator_points", np.uint8),  # 0 … 10
+    ("show_before_draw", np.uint8),  # 0, 1
+    ("next_may_take", np.uint8),  # 0, 1
+    ("max_throws", np.uint8),  # 1 … 250
+    ("color_double", np.uint8),  # 0, 1
+    ("void_points", np.uint8),  # 0 … 10
+    ("top_only", np.uint8),  # 0, 1
+    ("teams", np.uint8),  # 0, 1
+    ("winners", np.uint8),  # 1, 2
+    ("start_points", np.uint8),  # 5 … 21
+    ("winner_starts", np.uint8),  # 0, 1: rotation
+    ("rules_spare_1", np.uint8),
+    ("rules_spare_2", np.uint8),
+]
+
+
+def _record(fields: list[tuple[Any, ...]]) -> np.dtype[np.record]:
+    """A record type whose fields follow one another, each at a multiple of its own size."""
+    record = np.dtype((np.record, fields))
+    for name, kind, *_ in fields:
+        offset = record.fields[name][1] if record.fields else 0
+        assert offset % np.dtype(kind).itemsize == 0, f"{name} lies across words"
+    return record
+
+
+GAME = _record(
+    [
+        *_RULES,
+        # where the round stands
+        ("draw_queues", np.uint8),  # 0, 1: each seat draws from its own quarter of the stock
+        ("phase", np.uint8),  # PHASE_*
+        ("turn", np.uint8),  # 0 … 3, the seat to move; the last mover once the round is over
+        ("starter", np.uint8),  # 0 … 3
+        ("indicator", np.uint8),  # 0 … 51, a face
+        ("okey", np.uint8),  # 0 … 51, the face whose copies are wild
+        ("stock_left", np.uint8),  # 0 … 48
+        ("throws", np.uint8),  # 0 … max_throws
+        ("offer", np.uint8),  # kind that the left neighbour has just thrown, or NO_TILE
+        ("has_thrown", np.uint8),  # bit per seat: its first turn is past
+        ("shown_by", np.uint8),  # seat that showed the indicator's twin, or NO_SEAT
+        ("last_chance", np.uint8),  # 0, 1: the stock is empty and this seat may only take and finish (R5.4)
+        ("ending", np.uint8),  # ENDED_*
+        ("winner", np.uint8),  # 0 … 3 or NO_SEAT
+        ("finish_kind", np.uint8),  # kind laid on the stock, or NO_TILE
+        ("by_pairs", np.uint8),  # 0, 1: finished with seven pairs
+        ("by_okey", np.uint8),  # 0, 1: the finishing tile counted as the okey
+        ("spare", np.uint8, (1,)),
+        ("num_events", np.uint16),  # entries of the log
+        ("queue_next", np.uint8, (NUM_SEATS,)),  # tiles drawn from the front of each queue
+        ("queue_end", np.uint8, (NUM_SEATS,)),  # end of each queue; both 0 unless draw_queues
+        ("lost", np.uint8, (NUM_SEATS,)),  # points lost in this round
+        ("won", np.uint8, (NUM_SEATS,)),  # points that others lost to this seat in this round
+        ("pile_height", np.uint8, (NUM_SEATS,)),  # throws that lie on each pile
+        ("scores", np.int16, (NUM_SEATS,)),  # points of the match when the round was dealt
+        ("seed", np.uint64),  # with `round_number`, all that a deal depends on
+        ("round_number", np.uint64),  # rounds dealt before this one
+        ("finish_melds", np.uint64),  # set of kinds that finish by melds; valid in PHASE_THROW, else 0
+        ("finish_pairs", np.uint64),  # the same by seven pairs
+        # tiles
+        ("once", np.uint64, (NUM_SEATS,)),  # racks as words for the solver, wild tiles left out
+        ("twice", np.uint64, (NUM_SEATS,)),
+        ("taken", np.uint64, (NUM_SEATS,)),  # set of kinds that the seat has taken in this round
+        ("rack", np.uint8, (NUM_SEATS, WIDTH)),  # 0 … 2 copies
+        ("heap", np.uint8, (NUM_SEATS, WIDTH)),  # thrown by the seat and still lying there, 0 … 2
+        ("known", np.uint8, (NUM_SEATS, WIDTH)),  # at least so many are in the rack, as everyone has seen
+        ("stock", np.uint8, (NUM_STOCK,)),  # kinds in the order in which they are drawn
+        ("pile", np.uint8, (NUM_SEATS, PILE_SIZE)),  # the heaps as they lie: kinds, the last throw on top
+        ("log", np.uint16, (LOG_SIZE,)),  # public events in order, stock draws with their hidden kind
+    ]
 )
 """One round as one record."""
 
-OBSERVATION = np.dtype(
-    (
-        np.record,
-        [
-            # what lies open, seats counted from the observer: 0 itself, 1 right, 2 opposite, 3 left
-            ("phase", np.uint8),  # PHASE_*
-            ("turn", np.uint8),  # 0 … 3
-            ("starter", np.uint8),  # 0 … 3
-            ("indicator", np.uint8),  # 0 … 51
-            ("okey", np.uint8),  # 0 … 51
-            ("stock_left", np.uint8),  # 0 … 48
-            ("throws", np.uint8),  # 0 … max_throws
-            ("offer", np.uint8),  # kind on offer to the seat to move, or NO_TILE
-            ("has_thrown", np.uint8),  # bit per seat
-            ("shown_by", np.uint8),  # 0 … 3 or NO_SEAT
-            ("last_chance", np.uint8),  # 0, 1
-            ("ending", np.uint8),  # ENDED_*
-            ("winner", np.uint8),  # 0 … 3 or NO_SEAT
-            ("seat", np.uint8),  # 0 … 3, the observer's place at the table
-            ("lost", np.uint8, (NUM_SEATS,)),
-            ("won", np.uint8, (NUM_SEATS,)),
-            ("scores", np.int16, (NUM_SEATS,)),
-            ("last_throw", np.uint8, (NUM_SEATS,)),  # kind on top of each heap, or NO_TILE
-            # the rules, as in GAME
-            ("run_13_1", np.uint8),
-            ("combine_product", np.uint8),
-            ("false_joker_as_okey", np.uint8),
-            ("indicator_points", np.uint8),
-            ("show_before_draw", np.uint8),
-            ("next_may_take", np.uint8),
-            ("max_throws", np.uint8),
-            ("color_double", np.uint8),
-            ("void_points", np.uint8),
-            ("top_only", np.uint8),
-            ("teams", np.uint8),
-            # what the observer may do now; throws and finishes follow from `rack` and `finish_*`
-            ("can_draw", np.uint8),  # 0, 1
-            ("can_take", np.uint8),  # 0, 1
-            ("can_show", np.uint8),  # 0, 1
-            ("once", np.uint64),  # the own rack as words for the solver
-            ("twice", np.uint64),
-            ("finish_melds", np.uint64),  # kinds that finish by melds, own turn in PHASE_THROW only
-            ("finish_pairs", np.uint64),
-            ("taken", np.uint64, (NUM_SEATS,)),  # set of kinds that each seat has taken
-            ("rack", np.uint8, (WIDTH,)),  # the own rack
-            ("unseen", np.uint8, (WIDTH,)),  # copies that may be in a hidden rack place or in the stock
-            ("heap", np.uint8, (NUM_SEATS, WIDTH)),  # thrown by each seat and still lying there
-            ("known", np.uint8, (NUM_SEATS, WIDTH)),  # tiles of each rack that everyone has seen
-        ],
-    )
+OBSERVATION = _record(
+    [
+        *_RULES,
+        # what lies open, seats counted from the observer: 0 itself, 1 right, 2 opposite, 3 left
+        ("phase", np.uint8),  # PHASE_*
+        ("turn", np.uint8),  # 0 … 3
+        ("starter", np.uint8),  # 0 … 3
+        ("indicator", np.uint8),  # 0 … 51
+        ("okey", np.uint8),  # 0 … 51
+        ("stock_left", np.uint8),  # 0 … 48
+        ("throws", np.uint8),  # 0 … max_throws
+        ("offer", np.uint8),  # kind on offer to the seat to move, or NO_TILE
+        ("has_thrown", np.uint8),  # bit per seat
+        ("shown_by", np.uint8),  # 0 … 3 or NO_SEAT
+        ("last_chance", np.uint8),  # 0, 1
+        ("ending", np.uint8),  # ENDED_*
+        ("winner", np.uint8),  # 0 … 3 or NO_SEAT
+        ("seat", np.uint8),  # 0 … 3, the observer's place at the table
+        # what the observer may do now; throws and finishes follow from `rack` and `finish_*`
+        ("can_draw", np.uint8),  # 0, 1
+        ("can_take", np.uint8),  # 0, 1
+        ("can_show", np.uint8),  # 0, 1
+        ("spare", np.uint8, (3,)),
+        ("lost", np.uint8, (NUM_SEATS,)),
+        ("won", np.uint8, (NUM_SEATS,)),
+        ("last_throw", np.uint8, (NUM_SEATS,)),  # kind on top of each heap, or NO_TILE
+        ("scores", np.int16, (NUM_SEATS,)),
+        ("once", np.uint64),  # the own rack as words for the solver
+        ("twice", np.uint64),
+        ("finish_melds", np.uint64),  # kinds that finish by melds, own turn in PHASE_THROW only
+        ("finish_pairs", np.uint64),
+        ("taken", np.uint64, (NUM_SEATS,)),  # set of kinds that each seat has taken
+        ("rack", np.uint8, (WIDTH,)),  # the own rack
+        ("unseen", np.uint8, (WIDTH,)),  # copies that may be in a hidden rack place or in the stock
+        ("heap", np.uint8, (NUM_SEATS, WIDTH)),  # thrown by each seat and still lying there
+        ("known", np.uint8, (NUM_SEATS, WIDTH)),  # tiles of each rack that everyone has seen
+    ]
 )
 """All that one seat may know, but for the order of past events; see `okey_env.observation`."""
 
@@ -198,18 +210,18 @@ def new_games(rules: Rules, num_games: int, *, draw_queues: bool = False) -> npt
 def rules_of(game: np.record) -> Rules:
     """The rules that a game plays, read back from its record."""
     return Rules(
-        run_13_1=bool(game.run_13_1),
-        combine="product" if game.combine_product else "max",
-        false_joker_as_okey=bool(game.false_joker_as_okey),
-        indicator_points=int(game.indicator_points),
-        indicator_window="before_draw" if game.show_before_draw else "first_turn",
-        stock_end="next_may_take" if game.next_may_take else "void_after_throw",
-        max_throws=int(game.max_throws),
-        color_double=bool(game.color_double),
-        void_points=int(game.void_points),
-        discard_visibility="top_only" if game.top_only else "history",
-        start_points=int(game.start_points),
-        winners=int(game.winners),
-        teams=bool(game.teams),
-        rotation="winner" if game.winner_starts else "right",
+        run_13_1=bool(game["run_13_1"]),
+        combine="product" if game["combine_product"] else "max",
+        false_joker_as_okey=bool(game["false_joker_as_okey"]),
+        indicator_points=int(game["indicator_points"]),
+        indicator_window="before_draw" if game["show_before_draw"] else "first_turn",
+        stock_end="next_may_take" if game["next_may_take"] else "void_after_throw",
+        max_throws=int(game["max_throws"]),
+        color_double=bool(game["color_double"]),
+        void_points=int(game["void_points"]),
+        discard_visibility="top_only" if game["top_only"] else "history",
+        start_points=int(game["start_points"]),
+        winners=int(game["winners"]),
+        teams=bool(game["teams"]),
+        rotation="winner" if game["winner_starts"] else "right",
     )

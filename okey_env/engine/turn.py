@@ -146,15 +146,6 @@ def action_mask(game: np.record, mask: npt.NDArray[np.int8]) -> None:
 
 
 @kernel
-def try_apply(game: np.record, action: int) -> bool:
-    """Do an action of the seat to move if it is legal; returns whether it was."""
-    if not is_legal(game, action):
-        return False
-    apply(game, action)
-    return True
-
-
-@kernel
 def apply(game: np.record, action: int) -> None:
     """Do a legal action of the seat to move."""
     if action == DRAW:
@@ -183,7 +174,9 @@ def draw(game: np.record) -> None:
 def take(game: np.record) -> None:
     """R3.2: take what the left neighbour has just thrown. Everyone sees which tile it is."""
     kind = game.offer
-    game.heap[(game.turn + _LEFT) % NUM_SEATS, kind] -= 1
+    left = (game.turn + _LEFT) % NUM_SEATS
+    game.heap[left, kind] -= 1
+    game.pile_height[left] -= 1
     game.known[game.turn, kind] += 1
     game.taken[game.turn] |= kind_set(kind)
     add_tile(game, game.turn, kind)
@@ -206,6 +199,8 @@ def throw(game: np.record, kind: int) -> None:
     seat = game.turn
     remove_tile(game, seat, kind)
     game.heap[seat, kind] += 1
+    game.pile[seat, game.pile_height[seat]] = kind
+    game.pile_height[seat] += 1
     game.has_thrown |= 1 << seat
     game.throws += 1
     game.finish_melds = _NONE

@@ -85,7 +85,7 @@ def test_the_bot_is_a_legal_player_over_whole_rounds_alone_and_in_a_batch(tiny_b
             observation = round.observe(round.turn)
             action = bot.act(observation)
             assert action in observation.legal_actions
-            assert bot.act_batch(np.array([observation.record])).tolist() == [action]
+            assert bot.act_batch(observation.records).tolist() == [action]
             round.apply(action)
 
 

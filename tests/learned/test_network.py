@@ -14,7 +14,7 @@ def _network(sizes: list[int], seed: int = 0) -> Network:
     return Network(
         [
             (
-                generator.normal(size=(inputs, outputs)).astype(np.float32) / 4,
+                (generator.normal(size=(inputs, outputs)) / 4).astype(np.float32),
                 generator.normal(size=outputs).astype(np.float32),
             )
             for inputs, outputs in itertools.pairwise(sizes)

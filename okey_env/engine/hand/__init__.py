@@ -2,8 +2,15 @@
 
 A hand is two words and a number, `once, twice, wilds` (see `bits`); sets of kinds are words in the same order.
 Kernels only: nothing here checks its arguments. `okey_env.hands` is the public, checked form.
+
+From Python, pass words as `np.uint64`: numba hands them out as plain integers, and compiles everything once
+more for those. Between kernels, pass no literals (`True`, `0`) where a variable will do, for the same
+reason.
 """
 
+from okey_env.engine.hand.analysis import analyse
+from okey_env.engine.hand.arrange import arrange
+from okey_env.engine.hand.batch import analyse_batch, distances_of_batch, finishing_of_batch
 from okey_env.engine.hand.bits import (
     BIT_OF_KIND,
     KIND_OF_BIT,
@@ -28,10 +35,15 @@ __all__ = [
     "BIT_OF_KIND",
     "KIND_OF_BIT",
     "WILD_BIT",
+    "analyse",
+    "analyse_batch",
+    "arrange",
     "counts_of_set",
     "cover",
     "cover_at_least",
+    "distances_of_batch",
     "finishing_melds",
+    "finishing_of_batch",
     "finishing_pairs",
     "hand_of_counts",
     "is_finished_melds",

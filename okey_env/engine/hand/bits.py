@@ -27,6 +27,17 @@ FACES = (1 << 52) - 1  # the 52 faces; position 13 left out
 TOP = 15 << 52  # position 13: the 1 that follows a 13
 WORD = FACES | TOP
 
+Word = np.uint64 | int
+"""A word at the door of the solver: stored as uint64; from Python a plain integer does as well."""
+
+# Constants for calls from kernel to kernel: numba compiles a kernel anew for each literal that it is called with.
+ZERO: Any = np.int64(0)
+ONE: Any = np.int64(1)
+TWO: Any = np.int64(2)
+THREE: Any = np.int64(3)
+FOUR: Any = np.int64(4)
+ALL: Any = np.int64(-1)
+
 BIT_OF_KIND = np.array([4 * (kind % 13) + kind // 13 for kind in range(52)] + [WILD_BIT], dtype=np.uint8)
 """Bit of a kind (`colour * 13 + number - 1`, 52 = wild) in a word, `[53]`."""
 KIND_OF_BIT = np.argsort(BIT_OF_KIND).astype(np.uint8)
@@ -49,7 +60,7 @@ if JIT_IS_OFF:
 
 else:
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def popcount(typing_context: Any, word: Any) -> Any:
         """How many bits of `word` (0 or more) are set."""
 
@@ -59,7 +70,7 @@ else:
 
         return types.int64(word), generate
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def lowest_bit(typing_context: Any, word: Any) -> Any:
         """The position of the lowest bit of `word`, which must not be 0."""
 
@@ -70,62 +81,60 @@ else:
         return types.int64(word), generate
 
 
-@kernel(inline=True)
-def as_int(word: int) -> int:
-    """A stored uint64 word as the signed integer with which the kernels compute."""
+@kernel
+def as_int(word: Word) -> int:
+    """A stored word as the signed integer with which the kernels compute."""
     return int(np.int64(word))
 
 
-@kernel(inline=True)
-def with_top(word: int, run_13_1: bool) -> int:
+@kernel
+def with_top(word: Word, run_13_1: bool) -> int:
     """`word` with its 1s repeated at position 13, if a 1 may follow a 13 (R4.1)."""
-    word = int(np.int64(word)) & FACES
-    if run_13_1:
-        word |= (word & 15) << 52
-    return word
+    faces = as_int(word) & FACES
+    return faces | (faces & 15) << 52 if run_13_1 else faces
 
 
-@kernel(inline=True)
+@kernel
 def fold(word: int) -> int:
     """The faces of a word: what it says at position 13 is said of the 1."""
     return (word | word >> 52) & FACES
 
 
-@kernel(inline=True)
+@kernel
 def both_ends(word: int) -> int:
     """A 1 named at either end is named at both."""
     return word | word >> 52 | (word & 15) << 52
 
 
-@kernel(inline=True)
+@kernel
 def next_colour(word: int) -> int:
     """For each face of a number, whether the face of the next colour is in `word` (the first follows the last)."""
     return (word >> 1 & _NOT_LAST_COLOUR) | (word & _FIRST_COLOUR) << 3
 
 
-@kernel(inline=True)
+@kernel
 def opposite_colour(word: int) -> int:
     """For each face of a number, whether the face two colours on is in `word`."""
     return (word >> 2 & _NOT_FIRST_TWO) | (word & _NOT_FIRST_TWO) << 2
 
 
 @kernel
-def hand_of_counts(counts: Any) -> tuple[Any, Any, int]:
+def hand_of_counts(counts: Any) -> tuple[np.uint64, np.uint64, int]:
     """The words and the number of wild tiles of `counts [53]`, uint8 by kind."""
     once = 0
     twice = 0
     for kind in range(52):
         if counts[kind] > 0:
-            bit = 1 << np.int64(BIT_OF_KIND[kind])
+            bit = 1 << as_int(BIT_OF_KIND[kind])
             once |= bit
             if counts[kind] > 1:
                 twice |= bit
-    return np.uint64(once), np.uint64(twice), np.int64(counts[52])
+    return np.uint64(once), np.uint64(twice), as_int(counts[52])
 
 
 @kernel
-def counts_of_set(word: int, out: Any) -> None:
+def counts_of_set(word: Word, out: Any) -> None:
     """Write 1 into `out [53]` for each kind in the set `word`, 0 for the others."""
-    kinds = np.int64(word)
+    kinds = as_int(word)
     for kind in range(NUM_KINDS):
-        out[kind] = kinds >> np.int64(BIT_OF_KIND[kind]) & 1
+        out[kind] = kinds >> as_int(BIT_OF_KIND[kind]) & 1

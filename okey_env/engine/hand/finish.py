@@ -8,32 +8,35 @@ import numpy as np
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand.bits import (
     FACES,
+    ONE,
     WILD_BIT,
+    ZERO,
+    Word,
+    as_int,
     fold,
     next_colour,
     opposite_colour,
     popcount,
     with_top,
 )
-from okey_env.engine.hand.search import search_cover
-
+from okey_env.engine.hand.search import search_cover, without
 
 
 @kernel
-def natural_tiles(once: int, twice: int) -> int:
+def natural_tiles(once: Word, twice: Word) -> int:
     """How many tiles that are not wild the hand has."""
-    return popcount(np.int64(once) & FACES) + popcount(np.int64(twice) & FACES)
+    return popcount(as_int(once) & FACES) + popcount(as_int(twice) & FACES)
 
 
 @kernel
-def cover(once: int, twice: int, run_13_1: bool) -> int:
+def cover(once: Word, twice: Word, run_13_1: bool) -> int:
     """The most natural tiles that can belong to one winning rack made of melds, 0 to 14 (see the module `search`)."""
     limit = min(14, natural_tiles(once, twice))
     return min(limit, search_cover(with_top(once, run_13_1), with_top(twice, run_13_1), 0, limit))
 
 
 @kernel
-def cover_at_least(once: int, twice: int, run_13_1: bool, tiles: int) -> bool:
+def cover_at_least(once: Word, twice: Word, run_13_1: bool, tiles: int) -> bool:
     """Whether the `cover` of the hand is at least `tiles`; cheaper than to compute it."""
     if tiles <= 0:
         return True
@@ -43,19 +46,19 @@ def cover_at_least(once: int, twice: int, run_13_1: bool, tiles: int) -> bool:
 
 
 @kernel
-def melds_distance(once: int, twice: int, wilds: int, run_13_1: bool) -> int:
+def melds_distance(once: Word, twice: Word, wilds: int, run_13_1: bool) -> int:
     """How many tiles must be exchanged before 14 of the tiles are all melds; 0 when they are. 14 or 15 tiles."""
     return max(0, 14 - wilds - cover(once, twice, run_13_1))
 
 
 @kernel
-def pairs_distance(once: int, twice: int, wilds: int) -> int:
+def pairs_distance(once: Word, twice: Word, wilds: int) -> int:
     """How many tiles must be exchanged before 14 of the tiles are seven pairs (R4.4); 0 when they are. 14 or 15 tiles.
 
     Seven faces give at most their count each, two-tile faces first; the rest must be drawn or wild.
     """
-    pairs = popcount(np.int64(twice) & FACES)
-    singles = popcount(np.int64(once) & FACES) - pairs
+    pairs = popcount(as_int(twice) & FACES)
+    singles = popcount(as_int(once) & FACES) - pairs
     if pairs >= 7:
         return 0
     return max(0, 14 - wilds - 2 * pairs - min(7 - pairs, singles))
@@ -75,7 +78,7 @@ def lone_tiles(once: int) -> int:
 
 
 @kernel
-def may_leave_one(once: int, twice: int, wilds: int, left_over: int) -> bool:
+def may_leave(once: int, twice: int, wilds: int, left_over: int) -> bool:
     """Whether all natural tiles but `left_over` may be in melds: a quick test that is true for all that can be.
 
     A tile in no complete natural meld is left over, or its meld has a wild tile. A meld of at most five tiles with a
@@ -86,64 +89,60 @@ def may_leave_one(once: int, twice: int, wilds: int, left_over: int) -> bool:
 
 
 @kernel
-def is_finished_melds(once: int, twice: int, wilds: int, run_13_1: bool) -> bool:
+def is_finished_melds(once: Word, twice: Word, wilds: int, run_13_1: bool) -> bool:
     """Whether 14 tiles are all melds (R4)."""
-    once = with_top(once, run_13_1)
-    twice = with_top(twice, run_13_1)
-    if not may_leave_one(once, twice, wilds, 0):
+    top = with_top(once, run_13_1)
+    top_twice = with_top(twice, run_13_1)
+    if not may_leave(top, top_twice, wilds, ZERO):
         return False
-    return search_cover(once, twice, 13 - wilds, 14 - wilds) >= 14 - wilds
+    return search_cover(top, top_twice, 13 - wilds, 14 - wilds) >= 14 - wilds
 
 
 @kernel
-def is_finished_pairs(once: int, twice: int, wilds: int) -> bool:
+def is_finished_pairs(once: Word, twice: Word, wilds: int) -> bool:
     """Whether 14 tiles are seven pairs (R4.4): every single has a wild tile, and what wild tiles remain are a pair."""
-    return popcount(np.int64(once) & ~np.int64(twice) & FACES) <= wilds
+    return popcount(as_int(once) & ~as_int(twice) & FACES) <= wilds
 
 
 @kernel
-def finishing_melds(once: int, twice: int, wilds: int, run_13_1: bool) -> int:
+def finishing_melds(once: Word, twice: Word, wilds: int, run_13_1: bool) -> np.uint64:
     """The kinds that a hand of 15 tiles may lay on the stock so that the other 14 are all melds (R5.1), as a word.
 
     The wild kind is among them if the others need one wild tile less.
     """
-    once = with_top(once, run_13_1)
-    twice = with_top(twice, run_13_1)
-    if not may_leave_one(once, twice, wilds, 1):
+    top = with_top(once, run_13_1)
+    top_twice = with_top(twice, run_13_1)
+    if not may_leave(top, top_twice, wilds, ONE):
         return np.uint64(0)
     needed = 14 - wilds
-    cover_of_all = search_cover(once, twice, needed - 1, needed + 1)
+    cover_of_all = search_cover(top, top_twice, needed - 1, needed + 1)
     if cover_of_all < needed:
         return np.uint64(0)
     finishing = 0
     if wilds > 0 and cover_of_all > needed:
         finishing = 1 << WILD_BIT
-    candidates = once & FACES
-    lone = lone_tiles(once)
-    if popcount(lone) + popcount(lone & twice) == 1 + 4 * wilds:  # one of these must go, or they are too many
-        candidates = lone
-    while candidates:
-        tile = candidates & -candidates
-        candidates ^= tile
-        tile |= (tile & 15) << 52
-        if search_cover(once & ~(tile & ~twice), twice & ~tile, needed - 1, needed) >= needed:
-            finishing |= tile & FACES
+    tiles = top & FACES
+    while tiles:
+        tile = tiles & -tiles
+        tiles ^= tile
+        rest, rest_twice = without(top, top_twice, tile)
+        if may_leave(rest, rest_twice, wilds, ZERO) and search_cover(rest, rest_twice, needed - 1, needed) >= needed:
+            finishing |= tile
     return np.uint64(finishing)
 
 
 @kernel
-def finishing_pairs(once: int, twice: int, wilds: int) -> int:
+def finishing_pairs(once: Word, twice: Word, wilds: int) -> np.uint64:
     """The kinds that a hand of 15 tiles may lay on the stock so that the other 14 are seven pairs, as a word.
 
     15 tiles are an odd number, so singles and wild tiles together are odd too: after the right throw the wild tiles
     that pair with no single are 0 or 2, a pair.
     """
-    once = np.int64(once) & FACES
-    twice = np.int64(twice) & FACES
-    singles = popcount(once & ~twice)
+    pairs = as_int(twice) & FACES
+    singles = as_int(once) & FACES & ~pairs
     finishing = 0
-    if singles - 1 <= wilds:
-        finishing |= once & ~twice
-    if singles + 1 <= wilds:
-        finishing |= twice | 1 << WILD_BIT
+    if popcount(singles) - 1 <= wilds:
+        finishing |= singles
+    if popcount(singles) + 1 <= wilds:
+        finishing |= pairs | 1 << WILD_BIT
     return np.uint64(finishing)

@@ -8,9 +8,12 @@ All patterns have their ends held, so a part that is held fits on the table what
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand.bits import next_colour, opposite_colour
+
+Table = npt.NDArray[np.int64]
 
 # Held tiles, most first, and within that the smaller meld first: the order in which the searches try them.
 _RUNS = {
@@ -32,13 +35,11 @@ _RUNS = {
 }
 _GROUPS = {2: "1111", 7: "111", 15: "11", 16: "101"}  # from the bit's colour on, the first following the last
 NUM_PATTERNS = len(_RUNS) + len(_GROUPS)
-FIRST_PAIR = 13  # the patterns from here on hold two tiles
 
 
-def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _tables() -> tuple[Table, Table, Table, Table]:
     held = np.ones(NUM_PATTERNS + 1, dtype=np.int64)  # the last entry: a tile by itself
     extra = np.zeros(NUM_PATTERNS, dtype=np.int64)
-    is_group = np.zeros(NUM_PATTERNS, dtype=np.bool_)
     tiles = np.zeros((NUM_PATTERNS, 4), dtype=np.int64)
     holes = np.zeros((NUM_PATTERNS, 4), dtype=np.int64)
     for pattern, text in _RUNS.items():
@@ -50,18 +51,18 @@ def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarra
     for pattern, text in _GROUPS.items():
         held[pattern] = text.count("1")
         extra[pattern] = max(0, text.count("1") - 3)
-        is_group[pattern] = True
         for colour in range(4):
             for step, mark in enumerate(text):
                 if mark == "1":
                     tiles[pattern, colour] |= 1 << (colour + step) % 4
             holes[pattern, colour] = 15 ^ tiles[pattern, colour]
-    return held, extra, is_group, tiles, holes
+    return held, extra, tiles, holes
 
 
-HELD, EXTRA, IS_GROUP, TILES, HOLES = _tables()
-"""By pattern: tiles held (and 1 after the last, for a tile by itself); tiles of its smallest meld beyond three; whether it is a group. By pattern and colour of
-the bit, as words for position 0: the tiles held, and the missing ones between them (of a group: the other colours)."""
+HELD, EXTRA, TILES, HOLES = _tables()
+"""By pattern: tiles held (and 1 after the last, for a tile by itself); tiles of its smallest meld beyond three. By
+pattern and colour of the bit, as words for position 0: the tiles held, and the missing ones between them (of a group:
+the other colours)."""
 
 FITTING = np.array([sum(1 << pattern for pattern in range(NUM_PATTERNS) if EXTRA[pattern] <= e) for e in range(3)])
 """By the extra tiles that may be used: the mask of the patterns that fit."""
@@ -74,14 +75,47 @@ for _pattern, _text in _RUNS.items():
     _shifts = [4 * _step for _step, _mark in enumerate(_text) if _mark == "1"][1:]
     STEPS[_pattern] = sum(_shift << 5 * _place for _place, _shift in enumerate(_shifts))
 
+_BASE = 4  # the position at which MISSING is noted, so that it can reach down from there
 
-@kernel(inline=True)
+
+def _missing() -> Table:
+    missing = np.zeros((NUM_PATTERNS, 4, 3), dtype=np.int64)
+    for pattern, text in _RUNS.items():
+        for colour in range(4):
+            for more in range(3):
+                reach = max(3, len(text)) + more - len(text)
+                line = sum(1 << 4 * (_BASE + step) + colour for step in range(-reach, len(text) + reach))
+                missing[pattern, colour, more] = line & ~(TILES[pattern, colour] << 4 * _BASE)
+    for pattern in _GROUPS:
+        for colour in range(4):
+            for more in range(3):
+                if more or HELD[pattern] < 3:
+                    missing[pattern, colour, more] = HOLES[pattern, colour] << 4 * _BASE
+    return missing
+
+
+MISSING = _missing()
+"""By pattern, colour and 0 to 2: the tiles that the hand lacks for melds with so many tiles more than the smallest."""
+
+
+@kernel
+def missing_of_part(pattern: int, bit: int, more: int) -> int:
+    """The tiles that the hand lacks for any meld around the part that is up to `more` tiles larger than need be.
+
+    What would lie beyond the ends of the line is to be masked by the caller.
+    """
+    missing = int(MISSING[pattern, bit & 3, more])
+    shift = (bit & ~3) - 4 * _BASE
+    return missing << shift if shift >= 0 else missing >> -shift
+
+
+@kernel
 def tiles_of_part(pattern: int, bit: int) -> int:
     """The tiles that the part holds."""
-    return TILES[pattern, bit & 3] << (bit & ~3)
+    return int(TILES[pattern, bit & 3]) << (bit & ~3)
 
 
-@kernel(inline=True)
+@kernel
 def patterns_held(held: int) -> int:
     """Which patterns `held` (with its top) holds somewhere, as a mask.
 
@@ -123,7 +157,7 @@ def patterns_held(held: int) -> int:
     )
 
 
-@kernel(inline=True)
+@kernel
 def bits_of_pattern(held: int, pattern: int) -> int:
     """The word of the bits at which `held` (with its top) holds the pattern."""
     if GROUPS >> pattern & 1:
@@ -135,5 +169,5 @@ def bits_of_pattern(held: int, pattern: int) -> int:
             return opposites & 0x3333333333333
         group_3 = neighbours & opposites
         return group_3 if pattern == 7 else group_3 & next_colour(group_3) & 0x1111111111111
-    steps = STEPS[pattern]
+    steps = int(STEPS[pattern])
     return held & held >> (steps & 31) & held >> (steps >> 5 & 31) & held >> (steps >> 10 & 31) & held >> (steps >> 15)

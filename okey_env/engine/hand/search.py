@@ -16,14 +16,23 @@ A rack may name a face three times, the third time by a wild tile (R1.3); it cos
 """
 
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand.bits import both_ends, lowest_bit
-from okey_env.engine.hand.parts import EXTRA, FITTING, HELD, NUM_PATTERNS, RUNS, bits_of_pattern, patterns_held, tiles_of_part
+from okey_env.engine.hand.bits import ONE, both_ends, lowest_bit
+from okey_env.engine.hand.parts import (
+    EXTRA,
+    FITTING,
+    HELD,
+    NUM_PATTERNS,
+    RUNS,
+    bits_of_pattern,
+    patterns_held,
+    tiles_of_part,
+)
 
 
-@kernel(inline=True)
+@kernel
 def largest_of(mask: int) -> int:
     """How many tiles the largest part in a mask of patterns holds; one tile is always there."""
-    return HELD[lowest_bit(mask | 1 << NUM_PATTERNS)]
+    return int(HELD[lowest_bit(mask | 1 << NUM_PATTERNS)])
 
 
 @kernel
@@ -32,7 +41,7 @@ def largest_part(held: int, extra: int) -> int:
     return largest_of(patterns_held(held) & FITTING[extra])
 
 
-@kernel(inline=True)
+@kernel
 def without(once: int, twice: int, tiles: int) -> tuple[int, int]:
     """The words of the hand without one copy of each of `tiles`, of a 1 at both ends."""
     tiles = both_ends(tiles)
@@ -40,14 +49,24 @@ def without(once: int, twice: int, tiles: int) -> tuple[int, int]:
 
 
 @kernel
-def fill_two(
-    once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int
-) -> int:
-    """As `fill_four`, with two slots left: the last one is computed."""
+def fill_two(once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int) -> int:
+    """Fill the last two slots; the largest total found, or `best` if none is larger.
+
+    This and the two functions after it differ in the number of slots left: numba cannot keep a function on disk that
+    calls itself.
+
+    Args:
+        once, twice: the tiles left, with their top.
+        extra: tiles beyond three that the slots left may share.
+        value: tiles held by the slots filled before.
+        first, floor: the part chosen last. Only parts not before it are tried: pattern `first` at the bits of
+            `floor`, then later patterns.
+        best: the largest total known; only more is of interest.
+        stop: a total with which the search may end.
+    """
     if value + 6 + extra <= best:
         return best
-    mask = patterns_held(once)
-    mask &= FITTING[extra] & -1 << first
+    mask = patterns_held(once) & FITTING[extra] & -1 << first
     while mask:
         pattern = lowest_bit(mask)
         mask &= mask - 1
@@ -59,7 +78,7 @@ def fill_two(
             bits &= floor
         while bits:
             bit = lowest_bit(bits)
-            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            once_left, _ = without(once, twice, tiles_of_part(pattern, bit))
             best = max(best, held + largest_part(once_left, extra - EXTRA[pattern]))
             if best >= stop:
                 return best
@@ -68,15 +87,12 @@ def fill_two(
 
 
 @kernel
-def fill_three(
-    once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int
-) -> int:
-    """As `fill_four`, with three slots left."""
+def fill_three(once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int) -> int:
+    """As `fill_two`, with three slots left."""
     best = max(best, value + 3)
     if value + 9 + extra <= best:
         return best
-    mask = patterns_held(once)
-    mask &= FITTING[extra] & -1 << first
+    mask = patterns_held(once) & FITTING[extra] & -1 << first
     while mask:
         pattern = lowest_bit(mask)
         mask &= mask - 1
@@ -98,42 +114,21 @@ def fill_three(
 
 
 @kernel
-def fill_four(
-    once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int
-) -> int:
-    """Fill the remaining slots; the largest total found, or `best` if none is larger.
-
-    The three functions differ in the number of slots they fill, four, three or two: one that calls itself cannot be
-    kept on disk by numba.
-
-    Args:
-        once, twice: the tiles left, with their top.
-        extra: tiles beyond three that the remaining slots may share.
-        value: tiles held by the slots filled before.
-        first, floor: the part chosen last. Only parts not before it are tried: pattern `first` at the bits of
-            `floor`, then later patterns.
-        best: the largest total known; only more is of interest.
-        stop: a total with which the search may end.
-    """
-    best = max(best, value + 4)
-    if value + 12 + extra <= best:
-        return best
+def fill_four(once: int, twice: int, best: int, stop: int) -> int:
+    """The largest total of a rack of four slots, or `best` if none is larger; see `fill_two` for the arguments."""
+    best = max(best, 4)
     mask = patterns_held(once)
-    mask &= FITTING[extra] & -1 << first
     while mask:
         pattern = lowest_bit(mask)
         mask &= mask - 1
-        held = value + HELD[pattern]
-        if value + 4 * HELD[pattern] <= best:
+        if 4 * HELD[pattern] <= best:
             break
         bits = bits_of_pattern(once, pattern)
-        if pattern == first:
-            bits &= floor
         while bits:
             bit = lowest_bit(bits)
             once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
-            extra_left = extra - EXTRA[pattern]
-            best = fill_three(once_left, twice_left, extra_left, held, pattern, -1 << bit, best, stop)
+            extra_left = 2 - EXTRA[pattern]
+            best = fill_three(once_left, twice_left, extra_left, HELD[pattern], pattern, -1 << bit, best, stop)
             if best >= stop:
                 return best
             bits &= bits - 1
@@ -171,7 +166,7 @@ def fill_two_fives(once: int, twice: int, best: int, stop: int) -> int:
                 while second_bits:
                     rest, _ = without(once_left, twice_left, tiles_of_part(second, lowest_bit(second_bits)))
                     second_bits &= second_bits - 1
-                    best = max(best, value + largest_part(rest, 1))
+                    best = max(best, value + largest_part(rest, ONE))
                     if best >= stop:
                         return best
     return best
@@ -180,7 +175,7 @@ def fill_two_fives(once: int, twice: int, best: int, stop: int) -> int:
 @kernel
 def search_cover(once: int, twice: int, best: int, stop: int) -> int:
     """The cover of the hand (words with their top) if it is more than `best`, else `best`; `stop` may end it early."""
-    best = fill_four(once, twice, 2, 0, 0, -1, best, stop)
+    best = fill_four(once, twice, best, stop)
     if best < stop:
         best = fill_two_fives(once, twice, best, stop)
     return best

@@ -1,0 +1,405 @@
+"""`analyse`: everything one wants to know about a hand before a throw, in one search.
+
+The cover M of a hand (see `search`) changes by 0 or 1 with each tile, so two sets decide everything:
+
+* the *keep set*, the tiles that can go without loss: t with M(h - t) = M. That is so if and only if some best rack T,
+  one with |T ∩ h| = M, uses fewer copies of t than the hand has: if t is *left over* in some best arrangement.
+* the *useful tiles*, f with M(h + f) = M + 1: if and only if some best rack uses more copies of f than the hand has,
+  if f is *missing* in some best arrangement. And f is useful after t is thrown if both are true of one arrangement.
+
+So the search of `search` is run again with M known, through *all* best arrangements, and at the end of each it notes
+the missing tiles with each left-over one. Parts are chosen in the same order; what differs is the end:
+
+* slots that take single tiles: any left-over tile may be one, and all that can lie in a meld with it is missing;
+* a last slot that takes two tiles: for each left-over tile, the pairs among the others, all at once by word operations.
+
+Unused extra tiles make the melds larger (there are racks of 14 only), so they widen what is missing around a part.
+A missing tile is never among the left-over ones, or the arrangement would not have been best.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from okey_env.engine._jit import kernel
+from okey_env.engine.hand.bits import (
+    FACES,
+    FOUR,
+    KIND_OF_BIT,
+    ONE,
+    THREE,
+    TWO,
+    WILD_BIT,
+    WORD,
+    ZERO,
+    Word,
+    as_int,
+    fold,
+    lowest_bit,
+    next_colour,
+    opposite_colour,
+    popcount,
+    with_top,
+)
+from okey_env.engine.hand.finish import natural_tiles
+from okey_env.engine.hand.parts import (
+    EXTRA,
+    FITTING,
+    GROUPS,
+    HELD,
+    RUNS,
+    bits_of_pattern,
+    missing_of_part,
+    patterns_held,
+    tiles_of_part,
+)
+from okey_env.engine.hand.search import largest_of, search_cover, without
+
+LEFT_OVER = 1 << 60  # a mark beside the missing tiles: this tile was left over in a best arrangement
+
+# A chosen part is noted as `pattern << 6 | bit`. `found [53]`, by kind, collects for each left-over tile the missing
+# ones. `run_13_1` is not passed on: tiles at position 13 are masked at the very end.
+
+
+@kernel
+def missing_of(part: int, more: int) -> int:
+    """The missing tiles of a chosen part whose meld may be `more` tiles larger than need be."""
+    return missing_of_part(part >> 6, part & 63, more)
+
+
+@kernel
+def beside(word: int, reach: int) -> int:
+    """The places in runs up to `reach` from the tiles of `word`."""
+    places = word << 4 | word >> 4 | word << 8 | word >> 8
+    if reach >= 3:
+        places |= word << 12 | word >> 12
+    if reach >= 4:
+        places |= word << 16 | word >> 16
+    return places
+
+
+@kernel
+def same_number(word: int) -> int:
+    """All faces of the numbers in `word`."""
+    numbers = word | word >> 1
+    numbers = (numbers | numbers >> 2) & 0x1111111111111
+    return numbers * 15
+
+
+@kernel
+def note(once: int, missing: int, found: Any) -> None:
+    """Every tile of `once` is left over in an arrangement that lacks `missing`."""
+    tiles = once & FACES
+    while tiles:
+        found[KIND_OF_BIT[lowest_bit(tiles)]] |= np.uint64(missing | LEFT_OVER)
+        tiles &= tiles - 1
+
+
+@kernel
+def note_singles(once: int, twice: int, slots: int, reach: int, groups: int, missing: int, found: Any) -> None:
+    """The last `slots` take a tile each, for runs up to `reach` away and, if `groups` is 1, for groups."""
+    if popcount(once & FACES) + popcount(twice & FACES) <= slots:
+        return
+    tiles = once & FACES
+    while tiles:
+        tile = tiles & -tiles
+        tiles ^= tile
+        others, _ = without(once, twice, tile)
+        more = beside(others, reach)
+        if groups:
+            more |= same_number(others & FACES) & ~others
+        found[KIND_OF_BIT[lowest_bit(tile)]] |= np.uint64(((missing | more) & WORD) | LEFT_OVER)
+
+
+@kernel
+def note_pairs(once: int, twice: int, more: int, missing_0: int, missing_1: int, missing_2: int, found: Any) -> None:
+    """The last slot takes two tiles. `more` extra tiles are unused, and `missing_x` what lacks if x stay so."""
+    tiles = once & FACES
+    while tiles:
+        tile = tiles & -tiles
+        tiles ^= tile
+        rest, _ = without(once, twice, tile)
+        missing = 0
+        first_second = rest & rest >> 4
+        first_third = rest & rest >> 8
+        neighbours = rest & next_colour(rest)
+        opposites = rest & opposite_colour(rest)
+        if first_second | first_third | neighbours | opposites:
+            missing = LEFT_OVER | first_second << 8 | first_second >> 4 | first_third << 4
+            missing |= same_number(neighbours | opposites) & ~rest
+            if more == 0:
+                missing |= missing_0
+            else:
+                missing |= first_second << 12 | first_second >> 8 | first_third << 12 | first_third >> 4
+                if more == 1:
+                    missing |= missing_1
+                else:
+                    missing |= first_second << 16 | first_second >> 12 | first_third << 16 | first_third >> 8
+                    missing |= missing_2
+        if more >= 1:
+            first_fourth = rest & rest >> 12
+            if first_fourth:
+                missing |= LEFT_OVER | first_fourth << 4 | first_fourth << 8
+                if more == 1:
+                    missing |= missing_0
+                else:
+                    missing |= missing_1 | first_fourth << 16 | first_fourth >> 4
+            if more >= 2:
+                first_fifth = rest & rest >> 16
+                if first_fifth:
+                    missing |= LEFT_OVER | first_fifth << 4 | first_fifth << 8 | first_fifth << 12 | missing_0
+        if missing:
+            found[KIND_OF_BIT[lowest_bit(tile)]] |= np.uint64(missing & (WORD | LEFT_OVER))
+
+
+@kernel
+def note_last(
+    once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, b: int, c: int, found: Any
+) -> None:
+    """One slot is left and must take `needed` tiles; `a`, `b`, `c` are the parts chosen before."""
+    if needed == 1:
+        missing = missing_of(a, extra) | missing_of(b, extra) | missing_of(c, extra)
+        note_singles(once, twice, needed, 2 + extra, ONE, missing, found)
+        return
+    if needed == 2:
+        missing_0 = missing_of(a, ZERO) | missing_of(b, ZERO) | missing_of(c, ZERO)
+        missing_1 = 0
+        missing_2 = 0
+        if extra >= 1:
+            missing_1 = missing_of(a, ONE) | missing_of(b, ONE) | missing_of(c, ONE)
+            if extra >= 2:
+                missing_2 = missing_of(a, TWO) | missing_of(b, TWO) | missing_of(c, TWO)
+        note_pairs(once, twice, extra, missing_0, missing_1, missing_2, found)
+        return
+    mask = patterns_held(once) & FITTING[extra] & -1 << first
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        if HELD[pattern] < needed:
+            return
+        bits = bits_of_pattern(once, pattern)
+        if pattern == first:
+            bits &= floor
+        while bits:
+            bit = lowest_bit(bits)
+            bits &= bits - 1
+            rest, _ = without(once, twice, tiles_of_part(pattern, bit))
+            more = extra - EXTRA[pattern]
+            missing = missing_of(a, more) | missing_of(b, more) | missing_of(c, more)
+            note(rest, (missing | missing_of_part(pattern, bit, more)) & WORD, found)
+
+
+@kernel
+def note_two(
+    once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, b: int, found: Any
+) -> None:
+    """Two slots are left; see `note_four`."""
+    if needed > 6 + extra:
+        return
+    if needed == 2:
+        missing = missing_of(a, extra) | missing_of(b, extra)
+        note_singles(once, twice, needed, 2 + extra, ONE, missing, found)
+        return
+    mask = patterns_held(once) & FITTING[extra] & -1 << first
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        if 2 * HELD[pattern] < needed:
+            return
+        if HELD[pattern] > needed - 1:
+            continue
+        bits = bits_of_pattern(once, pattern)
+        if pattern == first:
+            bits &= floor
+        while bits:
+            bit = lowest_bit(bits)
+            bits &= bits - 1
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            extra_left = extra - EXTRA[pattern]
+            needed_left = needed - HELD[pattern]
+            part = pattern << 6 | bit
+            note_last(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, a, b, part, found)
+
+
+@kernel
+def note_three(once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, found: Any) -> None:
+    """Three slots are left; see `note_four`."""
+    if needed > 9 + extra:
+        return
+    if needed == 3:
+        note_singles(once, twice, needed, 2 + extra, ONE, missing_of(a, extra), found)
+        return
+    mask = patterns_held(once) & FITTING[extra] & -1 << first
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        if 3 * HELD[pattern] < needed:
+            return
+        if HELD[pattern] > needed - 2:
+            continue
+        bits = bits_of_pattern(once, pattern)
+        if pattern == first:
+            bits &= floor
+        while bits:
+            bit = lowest_bit(bits)
+            bits &= bits - 1
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            extra_left = extra - EXTRA[pattern]
+            needed_left = needed - HELD[pattern]
+            part = pattern << 6 | bit
+            note_two(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, a, part, found)
+
+
+@kernel
+def note_four(once: int, twice: int, needed: int, found: Any) -> None:
+    """Go through the arrangements in four slots that hold `needed` tiles, the cover of the hand."""
+    if needed == 4:
+        note_singles(once, twice, FOUR, FOUR, ONE, ZERO, found)
+        return
+    mask = patterns_held(once)
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        if 4 * HELD[pattern] < needed:
+            return
+        if HELD[pattern] > needed - 3:
+            continue
+        bits = bits_of_pattern(once, pattern)
+        while bits:
+            bit = lowest_bit(bits)
+            bits &= bits - 1
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            extra_left = 2 - EXTRA[pattern]
+            needed_left = needed - HELD[pattern]
+            note_three(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, pattern << 6 | bit, found)
+
+
+@kernel
+def note_slot_of_four(once: int, twice: int, needed: int, fives: int, fives_single: int, found: Any) -> None:
+    """The slot of four of a rack 5+5+4, when the slots of five lack `fives` and `fives_single` of them take one tile.
+
+    A single tile in a slot of five is in a run that reaches four numbers away.
+    """
+    if needed == 1:
+        note_singles(once, twice, 1 + fives_single, FOUR if fives_single else THREE, ONE, fives, found)
+        return
+    if needed == 2 and fives_single == 0:
+        note_pairs(once, twice, ONE, fives, fives, fives, found)
+        return
+    mask = patterns_held(once) & FITTING[1]
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        if HELD[pattern] < needed:
+            return
+        if HELD[pattern] > needed:
+            continue
+        bits = bits_of_pattern(once, pattern)
+        more = 1 if GROUPS >> pattern & 1 else 1 - EXTRA[pattern]
+        while bits:
+            bit = lowest_bit(bits)
+            bits &= bits - 1
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            missing = fives | missing_of_part(pattern, bit, more)
+            if fives_single == 0:
+                note(once_left, missing & WORD, found)
+            else:
+                note_singles(once_left, twice_left, fives_single, FOUR, ZERO, missing, found)
+
+
+@kernel
+def note_two_fives(once: int, twice: int, needed: int, found: Any) -> None:
+    """Go through the arrangements in racks 5+5+4 that hold `needed` tiles."""
+    mask = patterns_held(once)
+    largest_four = largest_of(mask & FITTING[1])
+    mask &= RUNS
+    if 2 * largest_of(mask) + largest_four < needed:
+        return
+    if needed - 2 <= largest_four:
+        note_slot_of_four(once, twice, needed - 2, ZERO, TWO, found)
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        if 2 * HELD[pattern] + largest_four < needed:
+            return
+        bits = bits_of_pattern(once, pattern)
+        while bits:
+            bit = lowest_bit(bits)
+            bits &= bits - 1
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            fives = missing_of_part(pattern, bit, 2 - EXTRA[pattern])
+            needed_left = needed - HELD[pattern]
+            second_mask = patterns_held(once_left)
+            largest_left = largest_of(second_mask & FITTING[1])
+            if 2 <= needed_left <= 1 + largest_left:
+                note_slot_of_four(once_left, twice_left, needed_left - 1, fives, ONE, found)
+            second_mask &= RUNS & -1 << pattern
+            while second_mask:
+                second = lowest_bit(second_mask)
+                second_mask &= second_mask - 1
+                needed_last = needed_left - HELD[second]
+                if needed_last > largest_left:
+                    break
+                if needed_last < 1:
+                    continue
+                second_bits = bits_of_pattern(once_left, second)
+                if second == pattern:
+                    second_bits &= -1 << bit
+                while second_bits:
+                    bit_2 = lowest_bit(second_bits)
+                    second_bits &= second_bits - 1
+                    once_last, twice_last = without(once_left, twice_left, tiles_of_part(second, bit_2))
+                    both = fives | missing_of_part(second, bit_2, 2 - EXTRA[second])
+                    note_slot_of_four(once_last, twice_last, needed_last, both, ZERO, found)
+
+
+@kernel
+def analyse(once: Word, twice: Word, wilds: int, run_13_1: bool, after: Any) -> tuple[int, np.uint64, np.uint64]:
+    """All about the melds of a hand of 14 or 15 tiles, in one pass.
+
+    Args:
+        once, twice, wilds: the hand.
+        run_13_1: whether a 1 may follow a 13 (R4.1).
+        after: `[53]` uint64 by kind, overwritten: for each kind whose throw keeps the distance, the kinds that would
+            be useful after that throw, as a word; 0 for the others, and everywhere when the distance is 0.
+
+    Returns:
+        distance: tiles to exchange before 14 of them are all melds, as `melds_distance`.
+        keep: the kinds whose throw keeps that distance, as a word; any other throw adds 1 to it.
+        useful: the kinds that shorten the distance when they come to the hand, as a word; none when it is 0.
+    """
+    after[:] = np.uint64(0)
+    top = with_top(once, run_13_1)
+    top_twice = with_top(twice, run_13_1)
+    limit = min(14, natural_tiles(once, twice))
+    covered = min(limit, search_cover(top, top_twice, 0, limit))
+    distance = max(0, 14 - wilds - covered)
+    keep = 0
+    useful = 0
+    if covered + wilds >= 15:
+        keep = top & FACES
+        if wilds:
+            keep |= 1 << WILD_BIT
+        return distance, np.uint64(keep), np.uint64(0)
+    note_four(top, top_twice, covered, after)
+    note_two_fives(top, top_twice, covered, after)
+    drawable = ~(top_twice & FACES)
+    places = WORD if run_13_1 else FACES
+    tiles = top & FACES
+    while tiles:
+        bit = lowest_bit(tiles)
+        tiles &= tiles - 1
+        kind = KIND_OF_BIT[bit]
+        missing = as_int(after[kind])
+        if missing == 0:
+            continue
+        keep |= 1 << bit
+        if distance == 0:
+            after[kind] = np.uint64(0)
+        else:
+            missing = fold(missing & places) & drawable
+            useful |= missing
+            after[kind] = np.uint64(missing | 1 << WILD_BIT)
+    if distance > 0:
+        useful |= 1 << WILD_BIT
+    return distance, np.uint64(keep), np.uint64(useful)

@@ -1,0 +1,61 @@
+"""Bytes read as 64-bit words, so that a whole rack is copied, subtracted or compared seven words at a time."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from okey_env.engine._jit import JIT_IS_OFF
+
+_BYTES = 8
+
+
+def _plain_words(array: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+    return array.view(np.uint64)
+
+
+@intrinsic
+def _compiled_words(context: Any, array: Any) -> Any:
+    """The same memory as another array type; numba's own `view` checks so much that it costs more than the copy."""
+    words = types.Array(types.uint64, array.ndim, "C")
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source = make_array(signature.args[0])(context, builder, arguments[0])
+        target = make_array(words)(context, builder)
+        shape = list(builder.extract_value(source.shape, i) for i in range(array.ndim))
+        strides = list(builder.extract_value(source.strides, i) for i in range(array.ndim))
+        size = context.get_constant(types.intp, _BYTES)
+        shape[-1] = builder.sdiv(shape[-1], size)
+        strides[-1] = size
+        data = builder.bitcast(source.data, target.data.type)
+        populate_array(target, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+        return target._getvalue()
+
+    return words(array), build
+
+
+words: Any = _plain_words if JIT_IS_OFF else _compiled_words
+"""`(…, 8 n)` bytes of a record as `(…, n)` uint64 over the same memory; used inside kernels."""
+
+
+def _plain_put_word(array: npt.NDArray[np.int8], place: int, word: np.uint64) -> None:
+    array[place : place + _BYTES] = np.frombuffer(np.uint64(word).tobytes(), np.int8)
+
+
+@intrinsic
+def _compiled_put_word(context: Any, array: Any, place: Any, word: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        target = make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.gep(target.data, [arguments[1]])
+        pointer = builder.bitcast(address, arguments[2].type.as_pointer())
+        builder.store(arguments[2], pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.uint64), build
+
+
+put_word: Any = _plain_put_word if JIT_IS_OFF else _compiled_put_word
+"""`put_word(array, place, word)`: write eight bytes of a one-dimensional byte array at once, from any place on."""

@@ -1,0 +1,296 @@
+"""What a rack is worth: how far it is from a finish, what finishes it, which tiles help, how it lies best.
+
+Racks are *counts*: uint8 by kind, `(53,)`, or a batch `(N, 53)`; kinds are played values
+(`okey_env.tiles`, R1.6).
+Every function takes both, and gives an answer per rack. A rack has 14 tiles, or 15 when its player is to throw; each
+function says which it takes. `run_13_1` is the switch of R4.1: whether a 1 may follow a 13.
+
+*Distance* is the number of tiles that must be exchanged before 14 of the rack's tiles are a winning rack; 0 means that
+they are one. It is exact, and it counts what melds need, not what is still to be had: a tile that has been thrown twice
+still counts as one that may come.
+
+All answers come from one number, the most natural tiles of the rack that can belong to one winning rack; the solver in
+`okey_env.engine.hand` finds it in less than a microsecond, so use batches: a call from Python costs several.
+
+>>> rack = parse("R1 R2 R3 R4  B5 B6 B7  K9 Y9 R9  Y1 Y2 Y3  *  K12", okey="Y5")
+>>> melds_distance(rack), pairs_distance(rack)
+(0, 6)
+>>> [tiles.kind_text(kind, "Y5") for kind in np.flatnonzero(finishing_kinds(rack))]
+['K12']
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env import tiles
+from okey_env.engine import hand
+
+Counts = npt.NDArray[np.uint8]
+Distances = npt.NDArray[np.int8]
+Kinds = npt.NDArray[np.bool_]
+
+
+def parse(text: str, okey: str | int) -> Counts:
+    """The counts of a rack written in text notation (`F` = a false joker, `*` or the okey's own face = a wild tile).
+
+    >>> rack = parse("R12 R13 R1 * F", okey="Y5")
+    >>> rack[52], rack[tiles.parse_face("Y5")], rack.sum()
+    (np.uint8(1), np.uint8(1), np.uint64(5))
+    """
+    return tiles.parse_rack(text, okey)
+
+
+def melds_distance(counts: Counts, *, run_13_1: bool = True) -> int | Distances:
+    """How many tiles must be exchanged before 14 of them are all melds (R4.1, R4.2). 14 or 15 tiles.
+
+    Returns:
+        A number, or `(N,)` int8 for a batch.
+
+    >>> rack = parse("R12 R13 R1  B5 B6 B7  K9 Y9 R9  Y1 Y2 Y3 Y4  K12", okey="R7")
+    >>> melds_distance(rack), melds_distance(rack, run_13_1=False)
+    (1, 2)
+    """
+    return _one_or_many(counts, _distances(counts, run_13_1)[0])
+
+
+def pairs_distance(counts: Counts) -> int | Distances:
+    """How many tiles must be exchanged before 14 of them are seven pairs (R4.4). 14 or 15 tiles.
+
+    Returns:
+        A number, or `(N,)` int8 for a batch.
+
+    >>> pairs_distance(parse("R1 R1 R2 R2 R3 R3 B7 B7 B9 B9 * * K4 Y8", okey="Y5"))
+    0
+    """
+    return _one_or_many(counts, _distances(counts, True)[1])
+
+
+def finishing_kinds(counts: Counts, by: Literal["any", "melds", "pairs"] = "any", *, run_13_1: bool = True) -> Kinds:
+    """The kinds with which a rack of 15 tiles can finish: laid on the stock, they leave a winning rack (R5.1).
+
+    Args:
+        counts: racks of 15 tiles.
+        by: the winning racks that count: all melds, seven pairs, or any.
+        run_13_1: whether a 1 may follow a 13.
+
+    Returns:
+        `(53,)` or `(N, 53)` bool; all False when the rack is not finished.
+
+    >>> rack = parse("R1 R2 R3 R4  B5 B6 B7  K9 Y9 R9  Y1 Y2 Y3  K12 K13", okey="Y5")
+    >>> finishing_kinds(rack).any()
+    np.False_
+    """
+    batch = _checked(counts, sizes=(15,))
+    melds = np.empty(batch.shape, dtype=np.uint8)
+    pairs = np.empty(batch.shape, dtype=np.uint8)
+    if by not in ("any", "melds", "pairs"):
+        raise ValueError(f"by is {by!r}: expected 'any', 'melds' or 'pairs'")
+    hand.finishing_of_batch(batch, run_13_1, melds, pairs)
+    marks = {"any": melds | pairs, "melds": melds, "pairs": pairs}[by].astype(np.bool_)
+    return marks if counts.ndim == 2 else marks[0]
+
+
+def throw_distances(counts: Counts, *, run_13_1: bool = True) -> Distances:
+    """The melds distance after each throw. 15 tiles.
+
+    Returns:
+        `(53,)` or `(N, 53)` int8 by the kind thrown, -1 where the kind is not held.
+
+    >>> rack = parse("R1 R2 R3  B5 B6 B7  K9 Y9 R9  Y1 Y2 Y3 Y4  *  B10", okey="Y5")
+    >>> after = throw_distances(rack)
+    >>> after[tiles.parse_face("B10")], after[tiles.parse_face("R1")], after[52], after[tiles.parse_face("R4")]
+    (np.int8(0), np.int8(1), np.int8(1), np.int8(-1))
+    """
+    return analyse(counts, run_13_1=run_13_1, sizes=(15,)).throw_distances
+
+
+def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
+    """The kinds that shorten the melds distance of a rack when they come to it. 14 tiles.
+
+    A wild tile is always useful while the distance is above 0; a face held twice never is, there is no third.
+
+    Returns:
+        `(53,)` or `(N, 53)` bool.
+
+    >>> rack = parse("R1 R2 R3  B5 B6 B7  K9 Y9 R9 B9  Y1 Y2 Y3  K12", okey="Y5")
+    >>> " ".join(tiles.kind_text(kind, "Y5") for kind in np.flatnonzero(useful_kinds(rack)))
+    'R4 B4 B8 Y4 *'
+    """
+    return analyse(counts, run_13_1=run_13_1, sizes=(14,)).useful
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """All about the melds of a rack, or of N racks; what is said per kind has the kinds last.
+
+    Attributes:
+        distance: tiles to exchange before 14 of them are all melds: a number, or `(N,)` int8.
+        pairs_distance: the same for seven pairs.
+        throw_distances: `(53,)` or `(N, 53)` int8: the melds distance after that kind is thrown, -1 if it is not held.
+        keeps: `(53,)` or `(N, 53)` bool: the kinds that can be thrown without loss: the distance stays as it is.
+        useful: `(53,)` or `(N, 53)` bool: the kinds that shorten the distance when they come.
+        useful_after: `(53, 53)` or `(N, 53, 53)` bool: `useful_after[t, f]` says that f is useful once t is thrown;
+            for the kinds t in `keeps`, all False for the others. Weigh it with the tiles not yet seen to get the
+            number of tiles that help.
+    """
+
+    distance: int | Distances
+    pairs_distance: int | Distances
+    throw_distances: Distances
+    keeps: Kinds
+    useful: Kinds
+    useful_after: Kinds
+
+
+def analyse(counts: Counts, *, run_13_1: bool = True, sizes: tuple[int, ...] = (14, 15)) -> Analysis:
+    """Everything about the melds of a rack of 14 or 15 tiles, in one pass.
+
+    Args:
+        counts: the racks.
+        run_13_1: whether a 1 may follow a 13.
+        sizes: the numbers of tiles to accept.
+
+    >>> rack = parse("R1 R2 R3  B5 B6 B7  K9 Y9 R9 B9  Y1 Y2  K4 Y12 Y13", okey="Y7")
+    >>> found = analyse(rack)
+    >>> found.distance, tiles.rack_text(found.keeps, "Y7")
+    (1, 'K4 Y2')
+    """
+    batch = _checked(counts, sizes)
+    n = len(batch)
+    distances = np.empty(n, dtype=np.int8)
+    melds_distances, pairs_distances = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int8)
+    keep = np.empty((n, 53), dtype=np.uint8)
+    useful = np.empty((n, 53), dtype=np.uint8)
+    useful_after = np.empty((n, 53, 53), dtype=np.uint8)
+    hand.analyse_batch(batch, run_13_1, distances, keep, useful, useful_after)
+    hand.distances_of_batch(batch, run_13_1, melds_distances, pairs_distances)
+    throws = np.where(batch > 0, distances[:, None] + (1 - keep.astype(np.int8)), -1).astype(np.int8)
+    one = slice(None) if counts.ndim == 2 else 0
+    return Analysis(
+        distance=_one_or_many(counts, distances),
+        pairs_distance=_one_or_many(counts, pairs_distances),
+        throw_distances=throws[one],
+        keeps=keep[one].astype(np.bool_),
+        useful=useful[one].astype(np.bool_),
+        useful_after=useful_after[one].astype(np.bool_),
+    )
+
+
+@dataclass(frozen=True)
+class Meld:
+    """A meld on the rack, or a part of one.
+
+    Attributes:
+        faces: the faces in the order in which they lie, as kinds; a wild tile is named by the face it stands for.
+        wild: for each of them, whether a wild tile lies there.
+    """
+
+    faces: tuple[int, ...]
+    wild: tuple[bool, ...]
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """The kinds of the tiles that lie there, wild tiles as wild."""
+        return tuple(tiles.WILD if wild else face for face, wild in zip(self.faces, self.wild, strict=True))
+
+    def __str__(self) -> str:
+        """The tiles as text, a wild one with the face it stands for: `R12 *=R13 R1`."""
+        marks = ("*=" if wild else "" for wild in self.wild)
+        return " ".join(mark + tiles.face_text(face) for mark, face in zip(marks, self.faces, strict=True))
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """A rack as it lies best.
+
+    Attributes:
+        melds: complete melds, wild tiles included (R4).
+        parts: two or more tiles that need but one or two more to be a meld.
+        left_over: `(53,)` uint8, the counts of all other tiles.
+    """
+
+    melds: tuple[Meld, ...]
+    parts: tuple[Meld, ...]
+    left_over: Counts
+
+
+def arrange(counts: Counts, *, run_13_1: bool = True) -> Arrangement | list[Arrangement]:
+    """A best arrangement of a rack of 14 or 15 tiles: one of those from which the melds distance is counted.
+
+    In a finished rack all tiles lie in melds, but for the one to lay on the stock if there are 15.
+
+    Returns:
+        An arrangement, or a list of N for a batch.
+
+    >>> found = arrange(parse("R12 * R1  B5 B6 B7  K9 Y9 R9  Y1 Y2 Y3 Y4  F", okey="Y5"))
+    >>> for meld in found.melds:
+    ...     print(meld)
+    Y1 Y2 Y3 Y4 Y5
+    B5 B6 B7
+    R9 K9 Y9
+    R12 *=R13 R1
+    """
+    batch = _checked(counts, (14, 15))
+    found = [_arrange(rack, run_13_1) for rack in batch]
+    return found if counts.ndim == 2 else found[0]
+
+
+def _arrange(rack: Counts, run_13_1: bool) -> Arrangement:
+    words = np.zeros((4, 2), dtype=np.uint64)
+    num_melds, num_parts = hand.arrange(*hand.hand_of_counts(rack), run_13_1, words)
+    rows = [_meld(int(natural), int(stands)) for natural, stands in words[: num_melds + num_parts]]
+    left_over = rack.copy()
+    for row in rows:
+        for kind in row.kinds:
+            left_over[kind] -= 1
+    return Arrangement(tuple(rows[:num_melds]), tuple(rows[num_melds:]), left_over)
+
+
+def _meld(natural: int, stands: int) -> Meld:
+    """The tiles of two words in which bit `4 * position + colour` is set, position 13 for a 1 after a 13."""
+    bits = [bit for bit in range(56) if (natural | stands) >> bit & 1]
+    return Meld(
+        faces=tuple(bit % 4 * 13 + bit // 4 % 13 for bit in bits),
+        wild=tuple(bool(stands >> bit & 1) for bit in bits),
+    )
+
+
+def _distances(counts: Counts, run_13_1: bool) -> tuple[Distances, Distances]:
+    batch = _checked(counts, (14, 15))
+    melds, pairs = np.empty(len(batch), dtype=np.int8), np.empty(len(batch), dtype=np.int8)
+    hand.distances_of_batch(batch, run_13_1, melds, pairs)
+    return melds, pairs
+
+
+def _one_or_many(counts: Counts, values: Distances) -> int | Distances:
+    return values if counts.ndim == 2 else int(values[0])
+
+
+def _checked(counts: Any, sizes: tuple[int, ...]) -> Counts:
+    """The racks as a batch `(N, 53)`.
+
+    Raises:
+        ValueError: it is not an array of such racks; the message names what is wrong and where.
+    """
+    if not isinstance(counts, np.ndarray) or counts.ndim not in (1, 2) or counts.shape[-1] != 53:
+        shape = counts.shape if isinstance(counts, np.ndarray) else type(counts).__name__
+        raise ValueError(f"counts are {shape}: expected an array (53,) or (N, 53)")
+    if counts.dtype.kind not in "iu":
+        raise ValueError(f"counts have dtype {counts.dtype}: expected uint8 (whole numbers by kind)")
+    batch = counts[None] if counts.ndim == 1 else counts
+    wrong = np.argwhere((batch < 0) | (batch > 2))
+    if len(wrong):
+        rack, kind = (int(index) for index in wrong[0])
+        name = "wild tile" if kind == tiles.WILD else tiles.face_text(kind)
+        where = f"rack {rack}: " if counts.ndim == 2 else ""
+        raise ValueError(f"{where}kind {kind} ({name}) has a count of {batch[rack, kind]}: expected 0, 1 or 2")
+    totals = batch.sum(axis=1)
+    wrong_totals = np.flatnonzero(~np.isin(totals, sizes))
+    if len(wrong_totals):
+        rack = int(wrong_totals[0])
+        where = f"rack {rack} has" if counts.ndim == 2 else "the rack has"
+        raise ValueError(f"{where} {totals[rack]} tiles: expected {' or '.join(str(size) for size in sizes)}")
+    return np.ascontiguousarray(batch, dtype=np.uint8)
