@@ -45,7 +45,7 @@ STATE_SIZE = 2 * NUM_SEATS * NUM_KINDS + NUM_STOCK + 16
 ObservationDict = dict[str, npt.NDArray[Any]]
 
 
-class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the name that PettingZoo gives it)
+class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N801 (the name that PettingZoo gives it)
     """One round for four agents, without the safety wrappers.
 
     Args:
@@ -78,7 +78,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
         render_mode: str | None = None,
         max_cycles: int | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # PettingZoo leaves it untyped
         self.rules = _with_cycles(as_rules(rules), max_cycles)
         self.encoder = as_encoder(encoder)
         self._size = self.encoder.size
@@ -89,8 +89,12 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
         self.render_mode = render_mode
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
-        self.observation_spaces = {agent: observation_space_of(self.encoder) for agent in AGENTS}
-        self.action_spaces = {agent: gymnasium.spaces.Discrete(NUM_ACTIONS) for agent in AGENTS}
+        self.observation_spaces: dict[str, gymnasium.spaces.Space[Any]] = {
+            agent: observation_space_of(self.encoder) for agent in AGENTS
+        }
+        self.action_spaces: dict[str, gymnasium.spaces.Space[Any]] = {
+            agent: gymnasium.spaces.Discrete(NUM_ACTIONS) for agent in AGENTS
+        }
         self.state_space = gymnasium.spaces.Box(0, 255, (STATE_SIZE,), np.uint8)
         self.round = Round(self.rules, seed=0)
         """The round as whoever runs the game sees it, hidden tiles included."""
@@ -103,11 +107,11 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
         self._turn, self._ending = self.round.fields["turn"], self.round.fields["ending"]
         self._seen = np.zeros(1, OBSERVATION)
 
-    def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
+    def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
         """The same space object each time."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
+    def action_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
         """The same space object each time."""
         return self.action_spaces[agent]
 
@@ -146,7 +150,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)  # type: ignore[arg-type]  # None, as PettingZoo wants it
+            self._was_dead_step(action)
             return
         if action is None:
             raise ValueError(f"{agent} may not pass None: the round goes on, expected an action 0 to {NUM_ACTIONS - 1}")
@@ -192,7 +196,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
         parts = [self.round.racks.ravel(), self.round.heaps.ravel(), stock, rest, fields["lost"], fields["won"]]
         return np.concatenate(parts).astype(np.uint8)
 
-    def render(self) -> str | None:  # type: ignore[override]  # narrower than PettingZoo's own union
+    def render(self) -> str | None:
         """The table as text, hidden tiles included; printed in mode `human`."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called, but no render_mode was given when the environment was made")
@@ -218,7 +222,10 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int]):  # noqa: N801 (the 
         truncated = self._ending.item() == ENDED_TRUNCATED
         self.terminations = dict.fromkeys(AGENTS, not truncated)
         self.truncations = dict.fromkeys(AGENTS, truncated)
-        result = {"ending": self.round.ending, "winner": None if self.round.winner is None else AGENTS[self.round.winner]}
+        result = {
+            "ending": self.round.ending,
+            "winner": None if self.round.winner is None else AGENTS[self.round.winner],
+        }
         self.infos = {agent: dict(result) for agent in AGENTS}
 
     def _pay(self) -> None:
@@ -237,7 +244,7 @@ def env(
     reward: str | RewardFunction = "zero_sum",
     render_mode: str | None = None,
     max_cycles: int | None = None,
-) -> pettingzoo.AECEnv[str, ObservationDict, int]:
+) -> pettingzoo.AECEnv[str, ObservationDict, int | None]:
     """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the round.
 
     Whoever acts illegally is paid minus the most that a round can cost, the others nothing.
@@ -246,7 +253,7 @@ def env(
     illegal = -1.0 if reward == "win" else -worst_loss(raw.rules)
     safe: Any = wrappers.TerminateIllegalWrapper(raw, illegal_reward=illegal)
     safe = wrappers.AssertOutOfBoundsWrapper(safe)
-    return cast("pettingzoo.AECEnv[str, ObservationDict, int]", wrappers.OrderEnforcingWrapper(safe))
+    return cast("pettingzoo.AECEnv[str, ObservationDict, int | None]", wrappers.OrderEnforcingWrapper(safe))
 
 
 def _with_cycles(rules: Rules, max_cycles: int | None) -> Rules:

@@ -91,9 +91,7 @@ class Deal:
             in_turn += named if named is not None else [next(undealt) for _ in range(RACK_SIZE + (step == 0))]
         stock = [*position.stock, *undealt]
         okey = okey_of(position.indicator)
-        begin_round(
-            game, position.indicator, okey, starter, np.array(in_turn, np.uint8), np.array(stock, np.uint8)
-        )
+        begin_round(game, position.indicator, okey, starter, np.array(in_turn, np.uint8), np.array(stock, np.uint8))
 
     def _starter(self) -> int | None:
         """The seat that begins, as far as the deal settles it."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.actions import NUM_ACTIONS, to_text
 from okey_env.engine.batch import observe_in, observed_mask_in
 from okey_env.engine.hand import BIT_OF_KIND
 from okey_env.engine.state import (
@@ -22,12 +23,10 @@ from okey_env.engine.state import (
     LOG_SIZE,
     NO_SEAT,
     NO_TILE,
-    NUM_SEATS,
     OBSERVATION,
     PHASES,
 )
-from okey_env.actions import NUM_ACTIONS, to_text
-from okey_env.tiles import NUM_KINDS, kind_text, rack_text
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, kind_text, rack_text
 
 
 class Event(NamedTuple):
@@ -157,7 +156,7 @@ class Observation:
     @property
     def taken(self) -> npt.NDArray[np.bool_]:
         """Which kinds each seat has taken in this round: `(4, 53)` bool."""
-        return (self._record["taken"][0, :, None] >> _KIND_BITS) & np.uint64(1) != 0
+        return _kinds_in(self._record["taken"][0, :, None])
 
     @property
     def last_throws(self) -> tuple[int | None, ...]:
@@ -182,12 +181,12 @@ class Observation:
     @property
     def finishes_by_melds(self) -> npt.NDArray[np.bool_]:
         """Kinds with which the observer may finish now because the rest are melds: `(53,)` bool."""
-        return (self._record["finish_melds"] >> _KIND_BITS) & np.uint64(1) != 0
+        return _kinds_in(self._record["finish_melds"])
 
     @property
     def finishes_by_pairs(self) -> npt.NDArray[np.bool_]:
         """Kinds with which the observer may finish now because the rest are seven pairs: `(53,)` bool."""
-        return (self._record["finish_pairs"] >> _KIND_BITS) & np.uint64(1) != 0
+        return _kinds_in(self._record["finish_pairs"])
 
     @property
     def events(self) -> list[Event]:
@@ -239,6 +238,12 @@ class Observation:
     def _view(self, field: str) -> npt.NDArray[np.uint8]:
         view: npt.NDArray[np.uint8] = self._record[field][0, ..., :NUM_KINDS]
         return view
+
+
+def _kinds_in(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Sets of kinds as bool by kind, along the last axis."""
+    kinds: npt.NDArray[np.bool_] = (words >> _KIND_BITS) & np.uint64(1) != 0
+    return kinds
 
 
 def _unless(value: int, none: int) -> int | None:

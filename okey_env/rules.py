@@ -127,7 +127,9 @@ class Rules:
             for paragraph in paragraphs:
                 where = f"{paragraph.origin}; switch {paragraph.switch}" if paragraph.switch else paragraph.origin
                 text = f"{paragraph.text} [{where}]"
-                lines.append(textwrap.fill(text, 100, initial_indent=f"{paragraph.number:<5} ", subsequent_indent=" " * 6))
+                lines.append(
+                    textwrap.fill(text, 100, initial_indent=f"{paragraph.number:<5} ", subsequent_indent=" " * 6)
+                )
         return "\n".join(lines)
 
 
@@ -254,7 +256,7 @@ def _sheet(rules: Rules) -> list[tuple[str, list[_Paragraph]]]:
     stock_end = (
         "The round is void right after the throw that follows the last draw."
         if rules.stock_end == "void_after_throw"
-        else "The player after the last drawer may still take that throw, if it finishes with it; else the round is void."
+        else "The next player may still take that throw, if it finishes with it; else the round is void."
     )
     finish = [
         p(
@@ -315,11 +317,20 @@ def _sheet(rules: Rules) -> list[tuple[str, list[_Paragraph]]]:
             f"Who holds the indicator's twin (never a false joker) may show it {window}. Later is too late.",
             "indicator_window",
         ),
-        p("R7.2", "chosen", "It stays in the rack, at most once a round, and its points stand even if the round is void."),
+        p(
+            "R7.2",
+            "chosen",
+            "It stays in the rack, at most once a round, and its points stand even if the round is void.",
+        ),
         p("R7.3", "chosen", "Everyone now knows one tile of that rack, until it is thrown."),
     ]
     match = [
-        p("R8.1", origin("start_points", ()), f"Everyone starts a match with {rules.start_points} points.", "start_points"),
+        p(
+            "R8.1",
+            origin("start_points", ()),
+            f"Everyone starts a match with {rules.start_points} points.",
+            "start_points",
+        ),
         p("R8.2", "said", "The match ends when somebody has 0 points or less, looked at after each round."),
         p(
             "R8.3",

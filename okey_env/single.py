@@ -59,7 +59,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         self.rules = as_rules(rules)
         self.encoder = as_encoder(encoder)
         self.render_mode = render_mode
-        self.observation_space = observation_space_of(self.encoder)
+        self.observation_space: gymnasium.spaces.Space[Any] = observation_space_of(self.encoder)
         self.action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
         self.round = Round(self.rules, seed=0)
         """The round as whoever runs the game sees it, hidden tiles included."""
@@ -105,7 +105,9 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
                 return self._observation(), {}
             self._number += 1  # a bot finished before the learning seat could move: no episode
 
-    def step(self, action: int | np.integer[Any]) -> tuple[dict[str, npt.NDArray[Any]], float, bool, bool, dict[str, Any]]:
+    def step(
+        self, action: int | np.integer[Any]
+    ) -> tuple[dict[str, npt.NDArray[Any]], float, bool, bool, dict[str, Any]]:
         """Do an action of the learning seat, then let the bots play up to its next decision.
 
         Raises:
@@ -130,7 +132,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         """What the learning seat may do: `(109,)` bool."""
         return self.round.observe(self._seat).action_mask.astype(np.bool_)
 
-    def render(self) -> str | None:  # type: ignore[override]  # narrower than Gymnasium's own union
+    def render(self) -> str | None:
         """The table as text, hidden tiles included; printed in mode `human`."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called, but no render_mode was given when the environment was made")

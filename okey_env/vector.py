@@ -71,10 +71,9 @@ class SelfPlay:
     ) -> None:
         if num_games < 1:
             raise ValueError(f"num_games={num_games}: expected 1 or more")
-        if not 1 <= num_threads <= numba.config.NUMBA_NUM_THREADS:
-            raise ValueError(
-                f"num_threads={num_threads}: expected 1 to {numba.config.NUMBA_NUM_THREADS}, the cores of this machine"
-            )
+        cores: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set when numba is imported
+        if not 1 <= num_threads <= cores:
+            raise ValueError(f"num_threads={num_threads}: expected 1 to {cores}, the cores of this machine")
         self.num_games = num_games
         self.rules = as_rules(rules)
         self.encoder = as_encoder(encoder) if encoder is not None else None
@@ -269,12 +268,12 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
                 observe_at(self.games, asked, records)
                 apply_at(self.games, asked, self._checked(bot, asked, choose_for(bot, self.games, asked, records)))
 
-    def _checked(
-        self, bot: Bot, asked: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _checked(self, bot: Bot, asked: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         wrong = first_illegal(self.games[asked], actions)
         if wrong >= 0:
-            raise ValueError(f"the bot {bot.name!r} acts illegally: {_illegal_text(self.games[asked], wrong, int(actions[wrong]))}")
+            raise ValueError(
+                f"the bot {bot.name!r} acts illegally: {_illegal_text(self.games[asked], wrong, int(actions[wrong]))}"
+            )
         return actions
 
     def _seat(self, indices: npt.NDArray[np.int64]) -> None:

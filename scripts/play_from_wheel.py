@@ -3,6 +3,7 @@
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import agents
 import okey_env
@@ -22,7 +23,7 @@ def main() -> None:
             sys.exit(f"the name {name} belongs to {owners}, not to okey-env alone")
     bots = [bot.load().__name__ for bot in metadata.entry_points(group="okey_env.bots")]
 
-    env = okey_env.env(rules="klasik")
+    env: Any = okey_env.env(rules="klasik")
     env.reset(seed=1)
     decisions = 0
     for seat in env.agent_iter():

@@ -84,7 +84,7 @@ def engine_beside(twin: ReferenceRound, rules: Mapping[str, Any], queues: bool) 
     for step in range(4):
         rack = twin.racks[(twin.starter + step) % 4]
         tiles += [kind for kind in range(NUM_KINDS) for _ in range(rack[kind])]
-    stock = twin.stock if isinstance(twin.stock[0], int) else [kind for queue in twin.stock for kind in queue]
+    stock = [kind for part in twin.stock for kind in part]
     begin_round(
         game,
         twin.indicator,

@@ -28,7 +28,7 @@ def finishes(text: str, okey: str = OKEY, **switches: Any) -> list[str]:
     """The tiles with which 15 tiles can finish, as text."""
     by = switches.pop("by", "any")
     found = hands.finishing_kinds(hands.parse(text, okey=okey), by=by, **switches)
-    return [okey_env.tiles.kind_text(kind, okey) for kind in found.nonzero()[0]]
+    return [okey_env.tiles.kind_text(int(kind), okey) for kind in found.nonzero()[0]]
 
 
 def is_meld(text: str, okey: str = OKEY) -> bool:
@@ -41,10 +41,14 @@ def stand_ins(text: str, okey: str) -> list[str]:
     """What the wild tiles of a finished hand stand for."""
     arrangement = hands.arrange(hands.parse(text, okey=okey))
     assert isinstance(arrangement, hands.Arrangement)
-    return [face_text(face) for meld in arrangement.melds for face, wild in zip(meld.faces, meld.wild, strict=True) if wild]
+    return [
+        face_text(face) for meld in arrangement.melds for face, wild in zip(meld.faces, meld.wild, strict=True) if wild
+    ]
 
 
-def round_with(rack: str, rules: Any = "gamelake", *, indicator: str = "Y4", others: Any = (None, None, None), **deal: Any) -> Round:
+def round_with(
+    rack: str, rules: Any = "gamelake", *, indicator: str = "Y4", others: Any = (None, None, None), **deal: Any
+) -> Round:
     """A round in which seat 0 begins with these 15 tiles."""
     return Round(rules, seed=1, deal=Deal(indicator=indicator, racks=(rack, *others), starter=0, **deal))
 

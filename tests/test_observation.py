@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from okey_env import Observation, Round, as_encoder
-from okey_env.engine.state import EVENT_DRAW
 from okey_env.encoders import ENCODERS
+from okey_env.engine.state import EVENT_DRAW
 from okey_env.tiles import NUM_KINDS, WILD, rack_text, total_counts
 
 

@@ -19,7 +19,7 @@ def first(observation: Observation) -> int:
 
 
 def never_finishes(observation: Observation) -> int:
-    return [action for action in observation.legal_actions if action < 56][0]
+    return next(action for action in observation.legal_actions if action < 56)
 
 
 @pytest.mark.parametrize("rules", PRESETS)
@@ -84,16 +84,20 @@ def test_illegal_action_loses_or_raises() -> None:
         strict.step(illegal)
 
 
+def for_ever(env: OkeyEnv) -> None:
+    env.reset(seed=1)
+    while True:
+        if env.step(int(np.flatnonzero(env.action_masks())[-1]))[2]:
+            env.reset()
+
+
 def test_opponent_that_acts_illegally_is_named() -> None:
     def cheat(observation: Observation) -> int:
         return 108
 
     env = OkeyEnv(opponents=["greedy", cheat, "greedy"], learning_seat=0)
     with pytest.raises(ValueError, match="the bot 'cheat' acts illegally: seat 2 may not"):
-        for seed in range(20):
-            env.reset(seed=seed)
-            while not env.round.over:
-                env.step(int(np.flatnonzero(env.action_masks())[-1]))
+        for_ever(env)
 
 
 def test_starts_from_a_chosen_position_and_pays_the_winner() -> None:

@@ -39,7 +39,9 @@ def test_each_game_is_the_round_it_would_be_alone(rules: str | dict[str, object]
         for i, round in enumerate(alone):
             round.apply(int(actions[i]))
             totals = list(REWARDS[reward](round))
-            assert games.rewards[i].tolist() == pytest.approx([new - old for new, old in zip(totals, paid[i], strict=True)])
+            assert games.rewards[i].tolist() == pytest.approx(
+                [new - old for new, old in zip(totals, paid[i], strict=True)]
+            )
             paid[i] = totals
             assert bool(games.terminated[i] or games.truncated[i]) == round.over
             assert bool(games.truncated[i]) == (round.ending == "truncated")
@@ -71,7 +73,7 @@ def test_illegal_action_is_named_and_changes_nothing() -> None:
     before = games.games.tobytes()
     actions = games.masks.argmax(axis=1)
     actions[2] = 0
-    with pytest.raises(ValueError, match="game 2: seat . may not draw"):
+    with pytest.raises(ValueError, match=r"game 2: seat \d may not draw"):
         games.step(actions)
     actions[2] = 500
     with pytest.raises(ValueError, match="game 2: action 500 is not in the action table"):

@@ -64,7 +64,10 @@ def clone(
         done += len(lessons.actions)
         report(done, values)
         if done >= settings.decisions:
-            return
+            break
+    with torch.no_grad():
+        for parameter in policy.action_net.parameters():
+            parameter.mul_(settings.sharpen)
 
 
 def _all_lessons(config: TrainConfig) -> Iterator[Lessons]:

@@ -83,6 +83,8 @@ class CloneConfig:
     """Step size at the beginning; it falls to 0."""
     value_weight: Annotated[float, Between(0.0, 100.0)] = 0.5
     """Weight of the value's squared error beside the policy's cross-entropy."""
+    sharpen: Annotated[float, Between(0.01, 100.0)] = 1.0
+    """Scores are multiplied by this afterwards; above 1, the policy keeps more to its best move, as bots do."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -27,9 +27,13 @@ def as_encoder(encoder: str | Encoder, version: int | None = None) -> Encoder:
     elif encoder in ENCODERS:
         found = ENCODERS[encoder]
     else:
-        raise ValueError(f"encoder={encoder!r} is not an encoder: expected {', '.join(map(repr, ENCODERS))} or an Encoder")
+        raise ValueError(
+            f"encoder={encoder!r} is not an encoder: expected {', '.join(map(repr, ENCODERS))} or an Encoder"
+        )
     if version is not None and version != found.version:
-        raise ValueError(f"the encoder {found.name!r} is here in version {found.version}, but version {version} is needed")
+        raise ValueError(
+            f"the encoder {found.name!r} is here in version {found.version}, but version {version} is needed"
+        )
     return found
 
 

@@ -60,11 +60,10 @@ class Encoder:
         """The array of one observation: `(size,)` float32."""
         out = np.zeros((1, self.size), np.float32)
         self.fill_batch(observation.records, out)
-        return out[0]
+        array: npt.NDArray[np.float32] = out[0]
+        return array
 
-    def fill_batch(
-        self, records: npt.NDArray[np.record], out: npt.NDArray[np.float32], num_threads: int = 1
-    ) -> None:
+    def fill_batch(self, records: npt.NDArray[np.record], out: npt.NDArray[np.float32], num_threads: int = 1) -> None:
         """Fill `(N, size)` float32 from `(N,)` OBSERVATION records."""
         if self.fill_many is not None:
             self.fill_many(records, out, num_threads)

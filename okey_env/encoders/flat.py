@@ -31,7 +31,9 @@ PIECES = (
     Piece("heap_right", NUM_KINDS, "the same of the right-hand neighbour"),
     Piece("heap_opposite", NUM_KINDS, "the same of the seat opposite"),
     Piece("heap_left", NUM_KINDS, "the same of the left neighbour"),
-    Piece("known_right", NUM_KINDS, "tiles known to be in the right-hand neighbour's rack (taken or shown), copies / 2"),
+    Piece(
+        "known_right", NUM_KINDS, "tiles known to be in the right-hand neighbour's rack (taken or shown), copies / 2"
+    ),
     Piece("known_opposite", NUM_KINDS, "the same of the seat opposite"),
     Piece("known_left", NUM_KINDS, "the same of the left neighbour"),
     Piece("offer", NUM_KINDS, "1 for the kind on offer to the seat to move"),
@@ -126,7 +128,7 @@ def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
 def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     """What the solver says of the rack, from `melds_distance` to `useful_after`."""
     out[_EXACT:SIZE] = 0
-    once, twice, wilds = seen.once, seen.twice, np.int64(seen.rack[WILD])
+    once, twice, wilds = seen.once, seen.twice, int(seen.rack[WILD])
     after = np.empty(NUM_KINDS, np.uint64)
     distance, keeps, useful = analyse(once, twice, wilds, seen.run_13_1 != 0, after)
     pairs = pairs_distance(once, twice, wilds)
@@ -158,7 +160,7 @@ def _fill_throws(
         out[_KEEPS + kind] = 1
         helping = 0
         for other in range(NUM_KINDS):
-            helping += np.int64((after[kind] >> np.uint64(BIT_OF_KIND[other])) & _ONE) * seen.unseen[other]
+            helping += int((after[kind] >> np.uint64(BIT_OF_KIND[other])) & _ONE) * seen.unseen[other]
         out[_AFTER + kind] = min(np.float32(1), np.float32(helping) / np.float32(_ALL_USEFUL))
 
 

@@ -143,14 +143,14 @@ def observe_events(game: np.record, seat: int, events: npt.NDArray[np.uint16]) -
     if game.top_only != 0:
         return 0
     for place in range(game.num_events):
-        entry = np.int64(game.log[place])
+        entry = int(game.log[place])
         kind = entry % _KINDS_PER_SEAT
         actor = (entry // _KINDS_PER_SEAT) % NUM_SEATS
         event = entry // (_KINDS_PER_SEAT * NUM_SEATS)
         if event == EVENT_DRAW and actor != seat:
             kind = HIDDEN_TILE
         events[place] = kind + _KINDS_PER_SEAT * ((actor - seat) % NUM_SEATS + NUM_SEATS * event)
-    return np.int64(game.num_events)
+    return int(game.num_events)
 
 
 @kernel

@@ -33,9 +33,9 @@ def advance(state: np.uint64) -> np.uint64:
 
 
 @kernel
-def below(state: np.uint64, limit: int) -> np.int64:
+def below(state: np.uint64, limit: int) -> int:
     """A number 0 … limit - 1 read from a state; each as likely, to within limit / 2**32."""
-    return np.int64(((mix(state) >> _U32) * np.uint64(limit)) >> _U32)
+    return int(np.int64(((mix(state) >> _U32) * np.uint64(limit)) >> _U32))
 
 
 @kernel

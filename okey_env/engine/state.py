@@ -28,7 +28,7 @@ from okey_env.tiles import NUM_SEATS, NUM_STOCK
 WIDTH = 56
 """Places of an array by kind: 53 kinds and padding."""
 LOG_SIZE = 512
-assert LOG_SIZE >= 2 * MAX_THROWS_RANGE[1] + 3  # a draw and a throw each, the show, the last draw and finish
+assert 2 * MAX_THROWS_RANGE[1] + 3 <= LOG_SIZE  # a draw and a throw each, the show, the last draw and finish
 
 # Phases
 PHASE_DRAW = 0  # 14 tiles: draw or take
@@ -58,7 +58,7 @@ HIDDEN_TILE = 63
 
 PILE_SIZE = 64
 """Most throws of one seat that can lie on one another: a quarter of the most throws of a round, and one."""
-assert PILE_SIZE > MAX_THROWS_RANGE[1] // NUM_SEATS
+assert MAX_THROWS_RANGE[1] // NUM_SEATS < PILE_SIZE
 
 _RULES: list[tuple[str, type]] = [  # one byte a switch: a game needs nothing but its bytes
     ("run_13_1", np.uint8),  # 0, 1
@@ -82,7 +82,7 @@ _RULES: list[tuple[str, type]] = [  # one byte a switch: a game needs nothing bu
 
 def _record(fields: list[tuple[Any, ...]]) -> np.dtype[np.record]:
     """A record type whose fields follow one another, each at a multiple of its own size."""
-    record = np.dtype((np.record, fields))
+    record: np.dtype[np.record] = np.dtype((np.record, fields))  # type: ignore[assignment]  # numpy's stubs say void
     for name, kind, *_ in fields:
         offset = record.fields[name][1] if record.fields else 0
         assert offset % np.dtype(kind).itemsize == 0, f"{name} lies across words"

@@ -255,7 +255,7 @@ def _may_still_take(game: np.record, kind: int) -> bool:
     if game.next_may_take == 0 or game.last_chance != 0:
         return False
     seat = (game.turn + 1) % NUM_SEATS
-    once, twice, wilds = game.once[seat], game.twice[seat], np.int64(game.rack[seat, WILD])
+    once, twice, wilds = game.once[seat], game.twice[seat], int(game.rack[seat, WILD])
     if kind == WILD:
         wilds += 1
     else:
@@ -282,18 +282,18 @@ def _next_of_stock(game: np.record) -> int:
     """
     if game.draw_queues == 0:
         return NUM_STOCK - game.stock_left
-    seat = np.int64(game.turn)
+    seat = int(game.turn)
     if game.queue_next[seat] < game.queue_end[seat]:
         game.queue_next[seat] += 1
-        return np.int64(game.queue_next[seat]) - 1
+        return int(game.queue_next[seat]) - 1
     fullest, most = seat, 0
     for step in range(1, NUM_SEATS):
         other = (seat + step) % NUM_SEATS
-        left = np.int64(game.queue_end[other]) - np.int64(game.queue_next[other])
+        left = int(game.queue_end[other]) - int(game.queue_next[other])
         if left > most:
             fullest, most = other, left
     game.queue_end[fullest] -= 1
-    return np.int64(game.queue_end[fullest])
+    return int(game.queue_end[fullest])
 
 
 @kernel

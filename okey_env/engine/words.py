@@ -6,11 +6,13 @@ import numpy as np
 import numpy.typing as npt
 from numba.core import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
+from numba.np import arrayobj
 
 from okey_env.engine._jit import JIT_IS_OFF
 
 _BYTES = 8
+_make_array: Any = arrayobj.make_array
+_populate_array: Any = arrayobj.populate_array
 
 
 def _plain_words(array: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
@@ -23,15 +25,15 @@ def _compiled_words(context: Any, array: Any) -> Any:
     words = types.Array(types.uint64, array.ndim, "C")
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        source = make_array(signature.args[0])(context, builder, arguments[0])
-        target = make_array(words)(context, builder)
-        shape = list(builder.extract_value(source.shape, i) for i in range(array.ndim))
-        strides = list(builder.extract_value(source.strides, i) for i in range(array.ndim))
+        source = _make_array(signature.args[0])(context, builder, arguments[0])
+        target = _make_array(words)(context, builder)
+        shape = [builder.extract_value(source.shape, i) for i in range(array.ndim)]
+        strides = [builder.extract_value(source.strides, i) for i in range(array.ndim)]
         size = context.get_constant(types.intp, _BYTES)
         shape[-1] = builder.sdiv(shape[-1], size)
         strides[-1] = size
         data = builder.bitcast(source.data, target.data.type)
-        populate_array(target, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+        _populate_array(target, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
         return target._getvalue()
 
     return words(array), build
@@ -48,7 +50,7 @@ def _plain_put_word(array: npt.NDArray[np.int8], place: int, word: np.uint64) ->
 @intrinsic
 def _compiled_put_word(context: Any, array: Any, place: Any, word: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        target = make_array(signature.args[0])(context, builder, arguments[0])
+        target = _make_array(signature.args[0])(context, builder, arguments[0])
         address = builder.gep(target.data, [arguments[1]])
         pointer = builder.bitcast(address, arguments[2].type.as_pointer())
         builder.store(arguments[2], pointer, align=1)

@@ -92,11 +92,26 @@ def test_open_indicator_is_one_that_the_named_tiles_leave() -> None:
 @pytest.mark.parametrize(
     ("deal", "message"),
     [
-        ({"indicator": "Y4", "racks": ("R5 R5 R5 R1 R2 R3 R4 R6 R7 R8 R9 R10 R11 R12", None, None, None)}, "R5 is dealt 3"),
-        ({"indicator": "Y4", "racks": ("R1 R2 R3 R4 R5 R6 R7 R8 R9 R10 R11 R12 R13", None, None, None)}, "has 13 tiles"),
-        ({"indicator": "R1", "racks": ("R1 R1 R3 R4 R5 R6 R7 R8 R9 R10 R11 R12 R13 K1", None, None, None)}, "the indicator"),
-        ({"indicator": "Y4", "racks": ("F F F R4 R5 R6 R7 R8 R9 R10 R11 R12 R13 K1", None, None, None)}, "F is dealt 3"),
-        ({"indicator": "Y4", "racks": ("* * Y5 R4 R5 R6 R7 R8 R9 R10 R11 R12 R13 K1", None, None, None)}, r"\* is dealt 3"),
+        (
+            {"indicator": "Y4", "racks": ("R5 R5 R5 R1 R2 R3 R4 R6 R7 R8 R9 R10 R11 R12", None, None, None)},
+            "R5 is dealt 3",
+        ),
+        (
+            {"indicator": "Y4", "racks": ("R1 R2 R3 R4 R5 R6 R7 R8 R9 R10 R11 R12 R13", None, None, None)},
+            "has 13 tiles",
+        ),
+        (
+            {"indicator": "R1", "racks": ("R1 R1 R3 R4 R5 R6 R7 R8 R9 R10 R11 R12 R13 K1", None, None, None)},
+            "the indicator",
+        ),
+        (
+            {"indicator": "Y4", "racks": ("F F F R4 R5 R6 R7 R8 R9 R10 R11 R12 R13 K1", None, None, None)},
+            "F is dealt 3",
+        ),
+        (
+            {"indicator": "Y4", "racks": ("* * Y5 R4 R5 R6 R7 R8 R9 R10 R11 R12 R13 K1", None, None, None)},
+            r"\* is dealt 3",
+        ),
         ({"indicator": "F"}, "'F' is not a face"),
         ({"indicator": "Y14"}, "'Y14' is not a face"),
         ({"racks": ("R1 Q2", None, None, None)}, "has 2 tiles"),
