@@ -168,25 +168,25 @@ prange = range if JIT_IS_OFF else numba.prange
 
 
 @kernel
-def _fill_range(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], start: int, stop: int) -> None:
+def fill_range(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], start: int, stop: int) -> None:
     for i in range(start, stop):
         fill(records[i], out[i])
 
 
 @kernel(parallel=True)
-def _fill_parallel(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], parts: int) -> None:
+def fill_parallel(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], parts: int) -> None:
     size = len(records)
     for part in prange(parts):
-        _fill_range(records, out, part * size // parts, (part + 1) * size // parts)
+        fill_range(records, out, part * size // parts, (part + 1) * size // parts)
 
 
 def fill_batch(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], num_threads: int) -> None:
     """Fill `(N, SIZE)` from `(N,)` records, on one thread or several."""
     if num_threads == 1:
-        _fill_range(records, out, 0, len(records))
+        fill_range(records, out, 0, len(records))
     else:
         numba.set_num_threads(num_threads)
-        _fill_parallel(records, out, num_threads)
+        fill_parallel(records, out, num_threads)
 
 
 FLAT = Encoder("flat", VERSION, PIECES, fill, fill_batch)

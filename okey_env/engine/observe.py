@@ -57,12 +57,6 @@ def observe(game: np.record, seat: int, seen: np.record) -> None:
     seen.twice = game.twice[seat]
     seen.finish_melds = game.finish_melds if mine else _NONE
     seen.finish_pairs = game.finish_pairs if mine else _NONE
-    racks, rack, unseen = words(game.rack), words(seen.rack), words(seen.unseen)
-    for word in range(_WORDS):
-        rack[word] = racks[seat, word]
-        unseen[word] = _TWO_OF_EACH - racks[seat, word]
-    unseen[_WORDS - 1] = _TWO_OF_LAST - racks[seat, _WORDS - 1]
-    seen.unseen[game.indicator] -= 1
     for step in range(NUM_SEATS):
         other = (seat + step) & 3
         seen.lost[step] = game.lost[other]
@@ -74,6 +68,7 @@ def observe(game: np.record, seat: int, seen: np.record) -> None:
         _observe_history(game, seat, seen)
     else:
         _observe_tops_only(game, seat, seen)
+    seen.unseen[game.indicator] -= 1
 
 
 @kernel
@@ -96,24 +91,35 @@ def _observe_rules(game: np.record, seen: np.record) -> None:
 
 @kernel
 def _observe_history(game: np.record, seat: int, seen: np.record) -> None:
-    """All throws and takes (R3.4), eight kinds at a time: no byte of `unseen` ever falls below 0."""
-    unseen = words(seen.unseen)
-    heaps, seen_heaps = words(game.heap), words(seen.heap)
-    known, seen_known = words(game.known), words(seen.known)
+    """The own rack, and all throws and takes (R3.4), eight kinds at a time: no byte of `unseen` falls below 0."""
+    right, opposite, left = (seat + 1) & 3, (seat + 2) & 3, (seat + 3) & 3
+    racks, heaps, known = words(game.rack), words(game.heap), words(game.known)
+    rack, unseen, seen_heaps, seen_known = words(seen.rack), words(seen.unseen), words(seen.heap), words(seen.known)
+    for word in range(_WORDS):
+        own, own_heap = racks[seat, word], heaps[seat, word]
+        heap_1, heap_2, heap_3 = heaps[right, word], heaps[opposite, word], heaps[left, word]
+        known_1, known_2, known_3 = known[right, word], known[opposite, word], known[left, word]
+        rack[word] = own
+        seen_heaps[0, word] = own_heap
+        seen_heaps[1, word] = heap_1
+        seen_heaps[2, word] = heap_2
+        seen_heaps[3, word] = heap_3
+        seen_known[0, word] = known[seat, word]
+        seen_known[1, word] = known_1
+        seen_known[2, word] = known_2
+        seen_known[3, word] = known_3
+        all_of = _TWO_OF_EACH if word < _WORDS - 1 else _TWO_OF_LAST
+        unseen[word] = all_of - own - own_heap - heap_1 - heap_2 - heap_3 - known_1 - known_2 - known_3
     for step in range(NUM_SEATS):
-        other = (seat + step) & 3
-        seen.taken[step] = game.taken[other]
-        for word in range(_WORDS):
-            seen_heaps[step, word] = heaps[other, word]
-            seen_known[step, word] = known[other, word]
-            unseen[word] -= heaps[other, word]
-            if step > 0:
-                unseen[word] -= known[other, word]
+        seen.taken[step] = game.taken[(seat + step) & 3]
 
 
 @kernel
 def _observe_tops_only(game: np.record, seat: int, seen: np.record) -> None:
     """`discard_visibility = top_only` (R3.4): of throws and takes only what lies on top, and a shown twin."""
+    for kind in range(WIDTH):
+        seen.rack[kind] = game.rack[seat, kind]
+        seen.unseen[kind] = 2 - game.rack[seat, kind] if kind < NUM_KINDS else 0
     seen.heap[:] = 0
     seen.known[:] = 0
     for step in range(NUM_SEATS):
