@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from okey_env import Observation, Round, as_encoder
+from okey_env import Observation, Round, as_encoder, hands
 from okey_env.encoders import ENCODERS
 from okey_env.engine.state import EVENT_DRAW
 from okey_env.tiles import NUM_KINDS, WILD, rack_text, total_counts
@@ -190,3 +190,26 @@ def test_encoder_pieces_cover_the_array_and_say_what_they_say() -> None:
     assert pieces["stock"][0] == np.float32(seen.stock_left / 48)
     assert np.flatnonzero(pieces["turn"]).tolist() == [0]
     assert np.abs(flat.encode(seen)).max() <= flat.high
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_exact_pieces_are_what_hand_analysis_says(seed: int) -> None:
+    """The encoder asks the kernels; `hands` is the checked way to the same answers."""
+    flat = as_encoder("flat")
+    round = played(seed, 3 + 7 * seed)
+    for seat in range(4):
+        seen = round.observe(seat)
+        pieces = flat.split(flat.encode(seen))
+        found = hands.analyse(seen.rack)
+        assert np.flatnonzero(pieces["melds_distance"]).tolist() == [min(7, int(found.distance))]
+        assert np.flatnonzero(pieces["pairs_distance"]).tolist() == [min(7, int(found.pairs_distance))]
+        if seen.rack.sum() == 14:
+            assert (pieces["useful"] == found.useful).all()
+            assert pieces["most_useful"][0] == np.float32((seen.unseen * found.useful).sum() / 40)
+            if seen.my_turn and seen.offer is not None:
+                assert pieces["offer_helps"][0] == found.useful[seen.offer]
+        else:
+            assert (pieces["keeps"] == found.keeps).all()
+            helping = np.where(found.keeps, found.useful_after.astype(int) @ seen.unseen.astype(int), -1)
+            expected = np.where(found.keeps, np.maximum(0, 1 - (helping.max() - helping) / 8), 0)
+            assert pieces["useful_after"] == pytest.approx(expected)

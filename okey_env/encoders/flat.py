@@ -2,8 +2,8 @@
 
 Counts are halved, so that all values lie between -1 and 1. Seats are counted from the observer. The exact part
 is what a person sees at a glance and a network learns slowly: how far the rack is from a finish by melds and by
-pairs, whether the throw on offer helps, and for every throw whether it keeps the distance and how many unseen
-tiles would then help.
+pairs, whether the throw on offer helps, and for every throw whether it keeps the distance and how it compares with
+the best one in unseen tiles that would then help.
 
 Version history: 1, the first.
 """
@@ -14,13 +14,14 @@ import numpy.typing as npt
 
 from okey_env.encoders.encoder import Encoder, Piece
 from okey_env.engine._jit import JIT_IS_OFF, kernel
-from okey_env.engine.hand import BIT_OF_KIND, analyse, pairs_distance, popcount
+from okey_env.engine.hand import BIT_OF_KIND, KIND_OF_BIT, analyse, lowest_bit, pairs_distance, popcount
 from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_DRAW, PHASE_THROW
 from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_SEATS, RACK_SIZE, WILD
 
 VERSION = 1
 _DISTANCES = 8  # 0 … 6, and 7 for 7 or more
 _ALL_USEFUL = 40.0  # about the most unseen tiles that can help at once
+_FEWER = 8.0  # so many fewer than the best are as bad as none: what matters to a throw are differences of few tiles
 _POINTS = 24.0
 _SCORES = 21.0
 
@@ -55,7 +56,10 @@ PIECES = (
     Piece("offer_helps", 2, "1 if taking the offer lowers the distance: by melds, by pairs"),
     Piece("useful", NUM_KINDS, "1 for each kind that would lower the melds distance (14 tiles)"),
     Piece("keeps", NUM_KINDS, "1 for each kind held whose throw leaves the least melds distance (15 tiles)"),
-    Piece("useful_after", NUM_KINDS, "for each of those, unseen tiles that would help after that throw / 40"),
+    Piece(
+        "useful_after", NUM_KINDS, "for each of those: 1 if it leaves the most unseen tiles that help, 1/8 less a tile"
+    ),
+    Piece("most_useful", 1, "unseen tiles that help, after the best throw if there are 15 tiles, / 40"),
 )
 
 _STARTS = np.cumsum([0] + [piece.size for piece in PIECES])
@@ -67,6 +71,7 @@ _EXACT = int(_STARTS[23])
 _USEFUL = int(_STARTS[26])
 _KEEPS = int(_STARTS[27])
 _AFTER = int(_STARTS[28])
+_MOST = int(_STARTS[29])
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 
@@ -139,6 +144,7 @@ def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
         return
     for kind in range(NUM_KINDS):
         out[_USEFUL + kind] = (useful >> np.uint64(BIT_OF_KIND[kind])) & _ONE
+    out[_MOST] = min(np.float32(1), np.float32(_unseen_of(seen, useful)) / np.float32(_ALL_USEFUL))
     if seen.can_take != 0:
         bit = _ONE << np.uint64(BIT_OF_KIND[seen.offer])
         at = _EXACT + 2 * _DISTANCES
@@ -153,15 +159,29 @@ def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
 def _fill_throws(
     seen: np.record, keeps: np.uint64, after: npt.NDArray[np.uint64], out: npt.NDArray[np.float32]
 ) -> None:
-    """With 15 tiles: which throws keep the distance, and how many unseen tiles help after each."""
+    """With 15 tiles: which throws keep the distance, and how they compare in unseen tiles that help afterwards."""
+    most = 0
+    helping = np.empty(NUM_KINDS, np.int64)
     for kind in range(NUM_KINDS):
-        if (keeps >> np.uint64(BIT_OF_KIND[kind])) & _ONE == _NONE:
-            continue
-        out[_KEEPS + kind] = 1
-        helping = 0
-        for other in range(NUM_KINDS):
-            helping += int((after[kind] >> np.uint64(BIT_OF_KIND[other])) & _ONE) * seen.unseen[other]
-        out[_AFTER + kind] = min(np.float32(1), np.float32(helping) / np.float32(_ALL_USEFUL))
+        helping[kind] = -1
+        if (keeps >> np.uint64(BIT_OF_KIND[kind])) & _ONE != _NONE:
+            helping[kind] = _unseen_of(seen, after[kind])
+            most = max(most, helping[kind])
+    for kind in range(NUM_KINDS):
+        if helping[kind] >= 0:
+            out[_KEEPS + kind] = 1
+            out[_AFTER + kind] = max(np.float32(0), 1 - np.float32(most - helping[kind]) / np.float32(_FEWER))
+    out[_MOST] = min(np.float32(1), np.float32(most) / np.float32(_ALL_USEFUL))
+
+
+@kernel
+def _unseen_of(seen: np.record, kinds: np.uint64) -> int:
+    """Unseen tiles of a set of kinds."""
+    count = 0
+    while kinds != _NONE:
+        count += seen.unseen[KIND_OF_BIT[lowest_bit(kinds)]]
+        kinds &= kinds - _ONE
+    return count
 
 
 prange = range if JIT_IS_OFF else numba.prange
