@@ -5,15 +5,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW, is_finish, is_throw
+from okey_env.engine.batch import act_in, legal_at, mask_in
 from okey_env.engine.deal import begin_round
 from okey_env.engine.hand import melds_distance
 from okey_env.engine.state import NO_SEAT, NO_TILE, new_games
-from okey_env.engine.turn import action_mask, apply, is_legal
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS, WILD, okey_of
 from tests.reference import GAMELAKE, KLASIK, ReferenceRound, random_round
+
+Game = dict[str, npt.NDArray[Any]]
+"""An engine's game: the array of one record as `games`, and each of its fields by name."""
 
 SWITCHES: dict[str, tuple[Any, ...]] = {
     "run_13_1": (True, False),
@@ -77,47 +81,47 @@ def near_finish_round(rules: Mapping[str, Any], rng: random.Random, queues: bool
     return ReferenceRound(rules, indicator, racks, rest, starter, queues)
 
 
-def engine_beside(twin: ReferenceRound, rules: Mapping[str, Any], queues: bool) -> np.record:
+def engine_beside(twin: ReferenceRound, rules: Mapping[str, Any], queues: bool) -> Game:
     """An engine's game with the deal of a twin that has not begun."""
-    game: np.record = new_games(Rules(**rules), 1, draw_queues=queues)[0]
+    games = new_games(Rules(**rules), 1, draw_queues=queues)
     tiles: list[int] = []
     for step in range(4):
         rack = twin.racks[(twin.starter + step) % 4]
         tiles += [kind for kind in range(NUM_KINDS) for _ in range(rack[kind])]
     stock = [kind for part in twin.stock for kind in part]
     begin_round(
-        game,
+        games[0],
         twin.indicator,
         okey_of(twin.indicator),
         twin.starter,
         np.array(tiles, np.uint8),
         np.array(stock, np.uint8),
     )
-    return game
+    return {"games": games, **{name: games[name] for name in games.dtype.names or ()}}
 
 
-def compare(game: np.record, twin: ReferenceRound) -> None:
+def compare(game: Game, twin: ReferenceRound) -> None:
     """Everything that both of them know is the same."""
     mask = np.zeros(109, np.int8)
-    action_mask(game, mask)
+    mask_in(game["games"], 0, mask)
     engine: dict[str, Any] = {
-        "phase": ("draw", "throw", "over")[game["phase"]],
-        "turn": int(game["turn"]),
+        "phase": ("draw", "throw", "over")[game["phase"].item()],
+        "turn": game["turn"].item(),
         "legal": np.flatnonzero(mask).tolist(),
-        "racks": game["rack"][:, :NUM_KINDS].tolist(),
-        "known": game["known"][:, :NUM_KINDS].tolist(),
-        "heaps": game["heap"][:, :NUM_KINDS].tolist(),
-        "stock_left": int(game["stock_left"]),
-        "offer": None if game["offer"] == NO_TILE else int(game["offer"]),
-        "lost": game["lost"].tolist(),
-        "won": game["won"].tolist(),
-        "ending": (None, "finish", "void", "truncated")[game["ending"]],
-        "winner": None if game["winner"] == NO_SEAT else int(game["winner"]),
-        "finish_kind": None if game["finish_kind"] == NO_TILE else int(game["finish_kind"]),
-        "by_pairs": bool(game["by_pairs"]),
-        "by_okey": bool(game["by_okey"]),
-        "shown_by": None if game["shown_by"] == NO_SEAT else int(game["shown_by"]),
-        "throws": int(game["throws"]),
+        "racks": game["rack"][0, :, :NUM_KINDS].tolist(),
+        "known": game["known"][0, :, :NUM_KINDS].tolist(),
+        "heaps": game["heap"][0, :, :NUM_KINDS].tolist(),
+        "stock_left": game["stock_left"].item(),
+        "offer": None if game["offer"].item() == NO_TILE else game["offer"].item(),
+        "lost": game["lost"][0].tolist(),
+        "won": game["won"][0].tolist(),
+        "ending": (None, "finish", "void", "truncated")[game["ending"].item()],
+        "winner": None if game["winner"].item() == NO_SEAT else game["winner"].item(),
+        "finish_kind": None if game["finish_kind"].item() == NO_TILE else game["finish_kind"].item(),
+        "by_pairs": bool(game["by_pairs"].item()),
+        "by_okey": bool(game["by_okey"].item()),
+        "shown_by": None if game["shown_by"].item() == NO_SEAT else game["shown_by"].item(),
+        "throws": game["throws"].item(),
     }
     reference: dict[str, Any] = {
         "phase": twin.phase,
@@ -140,9 +144,10 @@ def compare(game: np.record, twin: ReferenceRound) -> None:
     }
     for name, value in engine.items():
         assert value == reference[name], f"{name}: engine {value}, reference {reference[name]}"
-    legal = set(engine["legal"])
-    for action in (*legal, *range(int(game["throws"]) % 11 - 1, 112, 11)):  # all that are legal, a tenth of the others
-        assert is_legal(game, action) == (action in legal), f"is_legal({action}) disagrees with the mask"
+    actions = np.arange(-1, 111)
+    legal = np.empty(len(actions), np.bool_)
+    legal_at(game["games"], np.zeros(len(actions), np.int64), actions, legal)
+    assert actions[legal].tolist() == engine["legal"], "is_legal disagrees with the mask"
 
 
 def _counts(kinds: list[int]) -> list[int]:
@@ -152,7 +157,7 @@ def _counts(kinds: list[int]) -> list[int]:
     return counts
 
 
-def choose(game: np.record, legal: list[int], skill: float, rng: random.Random) -> int:
+def choose(game: Game, legal: list[int], skill: float, rng: random.Random) -> int:
     """A move: sensible with the chance `skill`, else any legal one."""
     finishes = [action for action in legal if is_finish(action)]
     if finishes and rng.random() < 0.5:
@@ -169,16 +174,16 @@ def choose(game: np.record, legal: list[int], skill: float, rng: random.Random) 
     return rng.choice([action for action in throws if distances[action - THROW] == best])
 
 
-def throw_distances(game: np.record) -> dict[int, int]:
+def throw_distances(game: Game) -> dict[int, int]:
     """The melds distance of the seat to move after each throw, by kind."""
-    seat = int(game["turn"])
-    once, twice, wilds = int(game["once"][seat]), int(game["twice"][seat]), int(game["rack"][seat, WILD])
+    seat = game["turn"].item()
+    once, twice, wilds = int(game["once"][0, seat]), int(game["twice"][0, seat]), int(game["rack"][0, seat, WILD])
     distances = {}
-    for kind in np.flatnonzero(game["rack"][seat, :NUM_KINDS]).tolist():
+    for kind in np.flatnonzero(game["rack"][0, seat, :NUM_KINDS]).tolist():
         bit = 1 << (4 * (kind % 13) + kind // 13) if kind != WILD else 0
         less_once, less_twice = (once, twice ^ bit) if twice & bit else (once ^ bit, twice)
         distances[kind] = melds_distance(
-            np.uint64(less_once), np.uint64(less_twice), wilds - (kind == WILD), bool(game["run_13_1"])
+            np.uint64(less_once), np.uint64(less_twice), wilds - (kind == WILD), bool(game["run_13_1"].item())
         )
     return distances
 
@@ -198,7 +203,7 @@ def play(seed: int) -> tuple[str, int]:
         while twin.phase != "over":
             action = choose(game, twin.legal_actions(), skill, rng)
             twin.step(action)
-            apply(game, action)
+            assert act_in(game["games"], 0, action), "the engine refuses what the reference allows"
             steps += 1
             compare(game, twin)
     except AssertionError as error:

@@ -19,6 +19,7 @@ taken up again therefore ends with the same weights as one that was not.
 import json
 import time
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def _open_run(config: TrainConfig, folder: Path, resume: bool, console: Console)
             raise ValueError(f"{folder} is not empty: resume the run in it, or choose another folder")
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / CONFIG_FILE, _json(config.to_dict()))
-        write_whole(folder / RUN_FILE, _json({"name": folder.name, **provenance()}))
+        write_whole(folder / RUN_FILE, _json({"name": folder.name, **_origin()}))
         _log(folder, "started")
         return None
     saved = read_config(folder)
@@ -338,6 +339,15 @@ def _log(folder: Path, event: str, **values: Any) -> None:
     line = json.dumps({"event": event, "time": round(time.time(), 3), **values})
     with (folder / LOG_FILE).open("a", encoding="utf-8") as file:
         file.write(line + "\n")
+
+
+def _origin() -> dict[str, Any]:
+    """Commit, versions and date, of the packages that learn as well."""
+    origin = provenance()
+    origin["versions"] |= {
+        package: metadata.version(package) for package in ("torch", "stable-baselines3", "sb3-contrib")
+    }
+    return origin
 
 
 def _json(data: Mapping[str, Any]) -> bytes:

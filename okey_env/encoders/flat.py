@@ -59,7 +59,7 @@ PIECES = (
     Piece(
         "useful_after", NUM_KINDS, "for each of those: 1 if it leaves the most unseen tiles that help, 1/8 less a tile"
     ),
-    Piece("most_useful", 1, "unseen tiles that help, after the best throw if there are 15 tiles, / 40"),
+    Piece("most_useful", 1, "unseen tiles that help, after the best throw if there are 15, / 40, at most 1"),
 )
 
 _STARTS = np.cumsum([0] + [piece.size for piece in PIECES])
@@ -189,12 +189,14 @@ prange = range if JIT_IS_OFF else numba.prange
 
 @kernel
 def fill_range(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], start: int, stop: int) -> None:
+    """`fill` for the records `start` … `stop` - 1."""
     for i in range(start, stop):
         fill(records[i], out[i])
 
 
 @kernel(parallel=True)
 def fill_parallel(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], parts: int) -> None:
+    """`fill` for all records, in `parts` stretches on as many threads."""
     size = len(records)
     for part in prange(parts):
         fill_range(records, out, part * size // parts, (part + 1) * size // parts)
