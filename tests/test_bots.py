@@ -86,6 +86,7 @@ def with_other_hidden_tiles(games: npt.NDArray[Any], seat: int, random: np.rando
 
 @pytest.mark.parametrize("bot_class", BOTS)
 def test_a_move_does_not_depend_on_hidden_tiles(bot_class: Any) -> None:
+    """G10: swap hidden tiles among opponents and stock: same observation, same seed, same choice."""
     bot, random = bot_class(seed=5), np.random.default_rng(3)
     for games, going, _ in positions(bot, "gamelake", 8):
         for i in going:

@@ -123,9 +123,8 @@ def test_b7_a_false_joker_has_the_okeys_face() -> None:
 
 
 def test_c1_the_longest_run_first_is_not_the_best_cover() -> None:
-    """C1: R3 … R7 B6 K6: with R6 in the group one tile is left (R7); with the longest run two are."""
-    hand = f"R3 R4 R5 R6 R7 B6 K6 | {'Y8 Y9 Y10 Y11'} | K10 K11 K12 | K1"
-    assert hands.melds_distance(hands.parse(hand, okey=OKEY)) <= 1
+    """C1: of R3 … R7 B6 K6 only R7 is left over, with R6 in the group; with the longest run two would be."""
+    assert finishes("R3 R4 R5 R6 R7 B6 K6 | Y8 Y9 Y10 Y11 | K10 K11 K12 K13") == ["R7"]
 
 
 def test_c2_two_copies_of_one_tile_in_two_melds() -> None:
@@ -290,7 +289,23 @@ def test_f8_the_best_score_wins_the_match_with_points_below_zero_kept() -> None:
     assert match.winners() == [3]
 
 
-# --- bots, environment ----------------------------------------------------------------------------------
+# --- bots, environment (G8 is in test_aec.py, G10 in test_bots.py) ----------------------------------------------------------------------------------
+
+
+def test_g2_the_mask_is_the_legal_moves_and_there_is_always_one() -> None:
+    """G2: one rule oracle: what the mask allows is done, what it does not is refused, and no turn ever stalls."""
+    for seed in range(3):
+        round = Round("gamelake", seed=seed)
+        rng = random.Random(seed)
+        while not round.over:
+            legal = round.legal_actions()
+            assert legal
+            before = round.save()
+            for action in set(range(109)) - set(legal):
+                with pytest.raises(ValueError, match="may not"):
+                    round.apply(action)
+            assert round.save() == before
+            round.apply(rng.choice(legal))
 
 
 def test_g6_rounds_of_random_players_are_nearly_all_void() -> None:
