@@ -35,6 +35,7 @@ from okey_env.render import table_text
 from okey_env.rewards import RewardFunction, as_reward, worst_loss
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
+from okey_env.saving import from_bytes
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK
 
 AGENTS = [f"player_{seat}" for seat in range(NUM_SEATS)]
@@ -132,6 +133,10 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         else:
             self._number += 1
         self.round.deal(self._seed, deal, number=self._number)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set PettingZoo's attributes to where the round stands, with nothing paid yet."""
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -141,6 +146,8 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self.agent_selection = AGENTS[self.round.turn]
         self._paid = [float(total) for total in self._total(self.round)]
         self._rewards_are_zero = True
+        if self.round.over:
+            self._end()
 
     def step(self, action: int | None) -> None:
         """Do an action of `agent_selection`; None once the round is over.
@@ -209,6 +216,20 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
 
     def close(self) -> None:
         """Nothing is held that must be released."""
+
+    def save(self) -> bytes:
+        """The round as bytes, hidden tiles included; see `okey_env.saving`."""
+        return self.round.save()
+
+    def restore(self, saved: bytes) -> None:
+        """Go back to a saved round. What was paid before stays paid: rewards count from here on.
+
+        Raises:
+            ValueError: these are not the bytes of a saved game, or it plays other rules; nothing has changed.
+        """
+        self.round.games[:] = from_bytes(saved, self.rules)
+        self._seed, self._number = int(self.round.fields["seed"][0]), int(self.round.fields["round_number"][0])
+        self._begin()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the views into the round; a view does not survive a copy as a view."""

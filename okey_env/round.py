@@ -4,7 +4,6 @@ It holds one game record and checks what goes in; the kernels of `okey_env.engin
 everything, so it is never handed to a bot: bots get `round.observe(seat)`.
 """
 
-import hashlib
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -20,11 +19,8 @@ from okey_env.engine.random import derive_seed as derive_seed_kernel
 from okey_env.engine.state import ENDINGS, GAME, NO_SEAT, NO_TILE, PHASES, new_games, rules_of
 from okey_env.observation import Observation
 from okey_env.rules import Rules, as_rules
+from okey_env.saving import from_bytes, to_bytes
 from okey_env.tiles import NUM_KINDS, kind_text, parse_kind
-
-_SAVE_HEADER = b"okey-env game 1\n"
-"""The version changes with the layout of GAME."""
-_DIGEST_SIZE = 8
 
 
 def derive_seed(seed: int, index: int) -> int:
@@ -210,24 +206,16 @@ class Round:
     # --- save, restore -----------------------------------------------------------------------------------
 
     def save(self) -> bytes:
-        """The whole round, hidden tiles included, as bytes."""
-        body = self.games.tobytes()
-        return _SAVE_HEADER + hashlib.blake2b(body, digest_size=_DIGEST_SIZE).digest() + body
+        """The whole round, hidden tiles included, as bytes; see `okey_env.saving`."""
+        return to_bytes(self.games, 0)
 
     def restore(self, saved: bytes) -> None:
-        """Go back to a round that `save` gave, its rules included.
+        """Go back to a round that was saved, its rules included.
 
         Raises:
-            ValueError: these are not the bytes of a saved round of this version; nothing has changed.
+            ValueError: these are not the bytes of a saved game of this version; nothing has changed.
         """
-        body = saved[len(_SAVE_HEADER) + _DIGEST_SIZE :]
-        if not saved.startswith(_SAVE_HEADER):
-            raise ValueError(f"not a saved round: expected bytes that begin with {_SAVE_HEADER!r}, got {saved[:16]!r}")
-        if len(body) != GAME.itemsize:
-            raise ValueError(f"a damaged saved round: expected {GAME.itemsize} bytes after its header, got {len(body)}")
-        if hashlib.blake2b(body, digest_size=_DIGEST_SIZE).digest() != saved[len(_SAVE_HEADER) : -GAME.itemsize]:
-            raise ValueError("a damaged saved round: its checksum does not match its bytes")
-        self.games[:] = np.frombuffer(body, GAME)
+        self.games[:] = from_bytes(saved)
         self.rules = rules_of(self.games[0])
 
     def __getstate__(self) -> bytes:

@@ -15,6 +15,7 @@ from okey_env.render import table_text
 from okey_env.rewards import RewardFunction, as_reward, worst_loss
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
+from okey_env.saving import from_bytes
 from okey_env.seating import learning_seat_of, make_opponents
 from okey_env.tiles import NUM_SEATS
 
@@ -127,6 +128,27 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         if self.round.over:
             info = {"ending": self.round.ending, "won": self.round.winner == self._seat}
         return self._observation(), reward, self.round.over and not truncated, truncated, info
+
+    def save(self) -> bytes:
+        """The round as bytes, hidden tiles included; see `okey_env.saving`. The learning seat's place is not in it."""
+        return self.round.save()
+
+    def restore(self, saved: bytes) -> dict[str, npt.NDArray[Any]]:
+        """Go back to a round that was saved where this seat was to move; returns what it sees.
+
+        Raises:
+            ValueError: these are not the bytes of a saved game, or it plays other rules, or another seat is to move;
+                nothing has changed.
+        """
+        game = from_bytes(saved, self.rules)
+        if game["turn"][0] != self._seat:
+            raise ValueError(
+                f"in the saved game seat {game['turn'][0]} is to move: expected seat {self._seat}, which learns"
+            )
+        self.round.games[:] = game
+        self._round_seed, self._number = int(game["seed"][0]), int(game["round_number"][0])
+        self._paid = float(self._total(self.round)[self._seat])
+        return self._observation()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """What the learning seat may do: `(109,)` bool."""

@@ -26,9 +26,11 @@ from okey_env.encoders import Encoder, as_encoder, observation_space_of
 from okey_env.engine.batch import apply_at, deal_next_at, look_at_seats, observe_at, totals_of_seats
 from okey_env.engine.parallel import advance_parallel, advance_range, deal_range, first_illegal, look_range
 from okey_env.engine.state import ENDED_TRUNCATED, NOT_ENDED, OBSERVATION, new_games
-from okey_env.engine.totals import REWARD_NAMES
+from okey_env.engine.totals import REWARD_NAMES, fill_totals
 from okey_env.rewards import worst_loss
+from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
+from okey_env.saving import from_bytes, to_bytes
 from okey_env.seating import learning_seat_of, make_opponents
 from okey_env.tiles import NUM_SEATS
 
@@ -123,6 +125,31 @@ class SelfPlay:
             numba.set_num_threads(self._num_threads)
             advance_parallel(games, chosen, *paying, self.records, self.masks, self.seats, self._num_threads)
         self._encode()
+
+    def save(self, i: int) -> bytes:
+        """Game i as bytes, hidden tiles included; see `okey_env.saving`."""
+        return to_bytes(self.games, i)
+
+    def restore(self, i: int, saved: bytes) -> None:
+        """Put a saved game in the place of game i. What was paid before stays paid: rewards count from here on.
+
+        Raises:
+            ValueError: these are not the bytes of a saved game, or it plays other rules, or it is over; nothing has
+                changed.
+        """
+        game = from_bytes(saved, self.rules)
+        if game["ending"][0] != NOT_ENDED:
+            raise ValueError("the saved game is over: expected one in which a seat is to move")
+        self.games[i : i + 1] = game
+        fill_totals(game[0], self._reward, self._paid[i])
+        look_range(self.games, self.records, self.masks, self.seats, i, i + 1)
+        self._encode()
+
+    def clone(self, i: int) -> Round:
+        """A copy of game i as a `Round` of its own."""
+        round = Round(self.rules, seed=0)
+        round.restore(self.save(i))
+        return round
 
     def _encode(self) -> None:
         if self.encoder is not None:

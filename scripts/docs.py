@@ -3,10 +3,12 @@
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from okey_env.encoders import ENCODERS
+
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def encoders_page() -> str:
@@ -15,8 +17,8 @@ def encoders_page() -> str:
         "# Encoders",
         "",
         "Each encoder turns what a seat may know into one float32 array of named pieces. Seats are counted from the",
-        "observer: itself, right, opposite, left. Kinds are in the order of `okey_env.tiles`: red 1 to 13, blue, black,",
-        "yellow, then the wild kind.",
+        "observer: itself, right, opposite, left. Kinds are in the order of `okey_env.tiles`: red 1 to 13, blue,",
+        "black, yellow, then the wild kind.",
         "",
         "This page is made by `scripts/docs.py`.",
     ]

@@ -289,7 +289,7 @@ def test_f8_the_best_score_wins_the_match_with_points_below_zero_kept() -> None:
     assert match.winners() == [3]
 
 
-# --- bots, environment (G8 is in test_aec.py, G10 in test_bots.py) ----------------------------------------------------------------------------------
+# --- bots, environment (G8 is in test_aec.py, G10 in test_bots.py) -----------------------------------------
 
 
 def test_g2_the_mask_is_the_legal_moves_and_there_is_always_one() -> None:

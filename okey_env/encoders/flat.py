@@ -15,6 +15,7 @@ import numpy.typing as npt
 from okey_env.encoders.encoder import Encoder, Piece
 from okey_env.engine._jit import JIT_IS_OFF, kernel
 from okey_env.engine.hand import BIT_OF_KIND, KIND_OF_BIT, analyse, lowest_bit, pairs_distance, popcount
+from okey_env.engine.hand.bits import as_int
 from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_DRAW, PHASE_THROW
 from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_SEATS, RACK_SIZE, WILD
 
@@ -179,7 +180,7 @@ def _unseen_of(seen: np.record, kinds: np.uint64) -> int:
     """Unseen tiles of a set of kinds."""
     count = 0
     while kinds != _NONE:
-        count += seen.unseen[KIND_OF_BIT[lowest_bit(kinds)]]
+        count += seen.unseen[KIND_OF_BIT[lowest_bit(as_int(kinds))]]
         kinds &= kinds - _ONE
     return count
 

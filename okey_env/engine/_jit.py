@@ -52,15 +52,15 @@ def kernel(function: Any = None, *, parallel: bool = False, inline: bool = False
     before = config.CACHE_DIR
     config.CACHE_DIR = str(_cache_folder(function.__module__.partition(".")[0]))
     try:  # numba settles the folder when the decorator runs, so the setting of other packages is left alone
-        return numba.njit(
-            function,
-            cache=True,
-            nogil=True,
-            no_cfunc_wrapper=True,  # nobody calls kernels from C, and it saves a seventh of the compiling
-            parallel=parallel,
-            error_model="numpy",
-            inline="always" if inline else "never",
-        )
+        options: dict[str, Any] = {
+            "cache": True,
+            "nogil": True,
+            "no_cfunc_wrapper": True,  # nobody calls kernels from C, and it saves a seventh of the compiling
+            "parallel": parallel,
+            "error_model": "numpy",
+            "inline": "always" if inline else "never",
+        }
+        return numba.njit(function, **options)
     finally:
         config.CACHE_DIR = before
 

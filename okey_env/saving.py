@@ -1,0 +1,50 @@
+"""A game as bytes: a header with a version, a checksum, and the record itself.
+
+The same bytes go in and out of a `Round`, of every environment and of each game of a batch.
+"""
+
+import hashlib
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.engine.state import GAME, rules_of
+from okey_env.rules import Rules
+
+_HEADER = b"okey-env game 1\n"
+"""The version changes with the layout of GAME."""
+_DIGEST_SIZE = 8
+
+
+def to_bytes(games: npt.NDArray[np.record], i: int) -> bytes:
+    """Game i of `(N,)` as bytes, hidden tiles included."""
+    body = games[i : i + 1].tobytes()
+    return _HEADER + _digest(body) + body
+
+
+def from_bytes(saved: bytes, rules: Rules | None = None) -> npt.NDArray[np.record]:
+    """The game that `to_bytes` saved: `(1,)` of GAME.
+
+    Args:
+        saved: the bytes.
+        rules: those that it must play; None: any.
+
+    Raises:
+        ValueError: these are not the bytes of a saved game of this version, or it plays other rules.
+    """
+    if not saved.startswith(_HEADER):
+        raise ValueError(f"not a saved game: expected bytes that begin with {_HEADER!r}, got {saved[:16]!r}")
+    start = len(_HEADER) + _DIGEST_SIZE
+    body = saved[start:]
+    if len(body) != GAME.itemsize:
+        raise ValueError(f"a damaged saved game: expected {GAME.itemsize} bytes after its header, got {len(body)}")
+    if _digest(body) != saved[len(_HEADER) : start]:
+        raise ValueError("a damaged saved game: its checksum does not match its bytes")
+    game = np.frombuffer(body, GAME).copy()
+    if rules is not None and rules_of(game[0]) != rules:
+        raise ValueError(f"the saved game plays {rules_of(game[0]).name}: expected {rules.name}, as it is played here")
+    return game
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=_DIGEST_SIZE).digest()
