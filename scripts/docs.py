@@ -7,7 +7,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from okey_env.encoders import ENCODERS
 
-
 ROOT = Path(__file__).resolve().parent.parent
 
 
