@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
+from okey_env import hands
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.batch import apply_at, deal_all, observe_at
@@ -30,20 +32,25 @@ from okey_env.engine.random import below, derive_seed
 from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, PHASE_DRAW, PHASE_THROW, new_games
 from okey_env.engine.turn import apply
 from okey_env.rules import Rules
-from okey_env.tiles import WILD
+from okey_env.single import OkeyEnv
+from okey_env.tiles import NUM_KINDS, WILD
+from okey_env.vector import OkeyVectorEnv, SelfPlay
 
 from .evaluate.arena import evaluate
 from .greedy_bot import GreedyBot
 from .provenance import provenance
 
-_BATCHES = (1, 64, 1024)
+_BATCHES = (1, 64, 256, 1024)
 _NUM_HANDS = 2_000
 _COLD_START = """
+import resource, sys
 import okey_env
 env = okey_env.env()
 env.reset(seed=1)
-observation, *_ = env.last()
-env.step(int(observation["action_mask"].argmax()))
+for agent in env.agent_iter():
+    observation, _, terminated, truncated, _ = env.last()
+    env.step(None if terminated or truncated else int(observation["action_mask"].argmax()))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
 """
 
 
@@ -53,11 +60,11 @@ class Row:
 
     case: str
     unit: str
-    """What is counted; `s` is a time that was taken once."""
+    """What is counted; `s` is a time and `MB` a size, taken once."""
     cpu: float
-    """Units per second of CPU time, or the CPU seconds."""
+    """Units per second of CPU time, or the CPU seconds or megabytes."""
     wall: float
-    """Units per second of wall time, or the seconds."""
+    """Units per second of wall time, or the seconds or megabytes."""
 
 
 def run(json_file: Path | None = None, seconds: float = 1.0) -> None:
@@ -91,10 +98,14 @@ def run(json_file: Path | None = None, seconds: float = 1.0) -> None:
 
 def _cases(seconds: float, notes: list[str]) -> Iterator[Row]:
     yield from _engine(seconds)
+    yield _copy_of_an_observation(seconds)
+    yield from _self_play(seconds)
     yield from _environments(seconds, notes)
+    yield from _learning_seat(seconds)
     yield from _hands(seconds)
+    yield from _public_hands(seconds)
     yield _arena(seconds)
-    yield _cold_start()
+    yield from _cold_starts()
 
 
 def _rate(case: str, unit: str, work: Callable[[], int], seconds: float) -> Row:
@@ -166,6 +177,47 @@ def _random_action(game: np.record, state: np.uint64) -> int:
     return THROW + int(KIND_OF_BIT[lowest_bit(held)])
 
 
+def _copy_of_an_observation(seconds: float) -> Row:
+    """The limit: one numpy copy of the same bytes as an observation and its mask, from one array to another."""
+    size = 256
+    source: npt.NDArray[Any] = np.zeros((size, OBSERVATION.itemsize + NUM_ACTIONS), np.uint8)
+    target = np.empty_like(source)
+
+    def work() -> int:
+        for _ in range(100):
+            np.copyto(target, source)
+        return 100 * size
+
+    return _rate("numpy copy of observations and masks, 256 games", "decisions", work, seconds)
+
+
+def _self_play(seconds: float) -> Iterator[Row]:
+    """`SelfPlay` from Python: choosing costs as well, and is the same in every row."""
+    for encoder in (None, "flat"):
+        for num_threads in (1, 2):
+            if num_threads > (os.cpu_count() or 1):
+                continue
+            games = SelfPlay(1024, encoder=encoder, seed=1, num_threads=num_threads)
+            games.reset()
+            actions = np.zeros(1024, np.int64)
+
+            def work(games: SelfPlay = games, actions: npt.NDArray[np.int64] = actions) -> int:
+                for step in range(10):
+                    _choose_all(games.games, actions, np.uint64(step))
+                    games.step(actions)
+                return 10 * games.num_games
+
+            what = f"encoder {encoder}" if encoder else "no encoder"
+            threads = "1 thread" if num_threads == 1 else f"{num_threads} threads"
+            yield _rate(f"SelfPlay, 1024 games, {what}, {threads}", "decisions", work, seconds)
+
+
+@kernel
+def _choose_all(games: npt.NDArray[np.record], actions: npt.NDArray[np.int64], seed: np.uint64) -> None:
+    for i in range(len(games)):
+        actions[i] = _random_action(games[i], derive_seed(seed, np.uint64(i)))
+
+
 # --- environments --------------------------------------------------------------------------------------------------
 
 
@@ -207,6 +259,32 @@ class _AecPlay:
             env.step(int(legal[int(self.random.random() * len(legal))]))
             decisions += 1
         return decisions
+
+
+def _learning_seat(seconds: float) -> Iterator[Row]:
+    """One learning seat against three greedy bots; decisions are those of the learning seat alone."""
+    single = OkeyEnv(opponents="greedy")
+    random = np.random.default_rng(0)
+
+    def play_round() -> int:
+        single.reset(seed=int(random.integers(2**31)))
+        decisions, over = 0, False
+        while not over:
+            legal = np.flatnonzero(single.action_masks())
+            _, _, terminated, truncated, _ = single.step(int(legal[int(random.random() * len(legal))]))
+            decisions, over = decisions + 1, terminated or truncated
+        return decisions
+
+    yield _rate("Gymnasium OkeyEnv against greedy", "decisions", play_round, seconds)
+    many = OkeyVectorEnv(256, opponents="greedy", seed=1, copy=False)
+    many.reset()
+
+    def step_all() -> int:
+        for _ in range(10):
+            many.step(many.masks.argmax(axis=1))
+        return 10 * many.num_envs
+
+    yield _rate("Gymnasium OkeyVectorEnv, 256 games, against greedy", "decisions", step_all, seconds)
 
 
 # --- the hand solver and greedy ------------------------------------------------------------------------------------
@@ -274,6 +352,32 @@ def _find_finishes_of_all(records: npt.NDArray[np.record]) -> int:
     return total
 
 
+def _public_hands(seconds: float) -> Iterator[Row]:
+    """`okey_env.hands` on whole batches, checks included."""
+    fifteen = np.ascontiguousarray(_hands_of_play()["rack"][:, :NUM_KINDS])
+    fourteen = fifteen.copy()
+    for rack in fourteen:
+        rack[np.flatnonzero(rack)[0]] -= 1
+    cases: tuple[tuple[str, Callable[[npt.NDArray[np.uint8]], object], npt.NDArray[np.uint8]], ...] = (
+        ("melds_distance", hands.melds_distance, fourteen),
+        ("pairs_distance", hands.pairs_distance, fourteen),
+        ("finishing_kinds", hands.finishing_kinds, fifteen),
+        ("throw_distances", hands.throw_distances, fifteen),
+        ("useful_kinds", hands.useful_kinds, fourteen),
+        ("analyse", hands.analyse, fifteen),
+        ("arrange", hands.arrange, fifteen[:100]),
+    )
+    for name, function, racks in cases:
+
+        def work(
+            function: Callable[[npt.NDArray[np.uint8]], object] = function, racks: npt.NDArray[np.uint8] = racks
+        ) -> int:
+            function(racks)
+            return len(racks)
+
+        yield _rate(f"hands.{name}, batch, hands of play", "hands", work, seconds)
+
+
 def _arena(seconds: float) -> Row:
     def work() -> int:
         return evaluate(GreedyBot, GreedyBot, deals=100, workers=1).rounds
@@ -284,12 +388,30 @@ def _arena(seconds: float) -> Row:
 # --- starting up ---------------------------------------------------------------------------------------------------
 
 
-def _cold_start() -> Row:
-    """A new process: import, make an environment, do one action; kernels come from the disk."""
-    start = [sys.executable, "-c", _COLD_START]
-    subprocess.run(start, check=True, capture_output=True)
+def _cold_starts() -> Iterator[Row]:
+    """A new process: import, make an environment, play the first round; with kernels on disk, and with none."""
+    _start({})
+    yield from _started("kernels on disk", {})
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _started("no kernels yet", {"NUMBA_CACHE_DIR": folder})
+
+
+def _started(what: str, environment: dict[str, str]) -> Iterator[Row]:
     wall, before = time.perf_counter(), os.times()
-    subprocess.run(start, check=True, capture_output=True)
+    megabytes = _start(environment)
     after = os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return Row("cold start to the first action, kernels on disk", "s", cpu, time.perf_counter() - wall)
+    yield Row(f"first round of a new process, {what}", "s", cpu, time.perf_counter() - wall)
+    yield Row(f"peak memory of that process, {what}", "MB", megabytes, megabytes)
+
+
+def _start(environment: dict[str, str]) -> float:
+    """The peak memory of the process in MB."""
+    done = subprocess.run(
+        [sys.executable, "-c", _COLD_START],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    return float(done.stdout.split()[-1])
