@@ -90,8 +90,8 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
             out[(5 + step) * NUM_KINDS + kind] = half * seen.known[step, kind]
     out[_OFFER:_EXACT] = 0
     if seen.offer != NO_TILE:
-        out[_OFFER + seen.offer] = 1
-    out[_INDICATOR + seen.indicator] = 1
+        out[_OFFER + int(seen.offer)] = 1
+    out[_INDICATOR + int(seen.indicator)] = 1
     _fill_table(seen, out)
     _fill_exact(seen, out)
 
@@ -103,15 +103,15 @@ def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     out[at] = seen.phase == PHASE_DRAW
     out[at + 1] = seen.phase == PHASE_THROW
     at += 2
-    out[at + seen.turn] = 1
+    out[at + int(seen.turn)] = 1
     at += NUM_SEATS
-    out[at + seen.starter] = 1
+    out[at + int(seen.starter)] = 1
     at += NUM_SEATS
     for step in range(NUM_SEATS):
         out[at + step] = (seen.has_thrown >> step) & 1
     at += NUM_SEATS
     if seen.shown_by != NO_SEAT:
-        out[at + seen.shown_by] = 1
+        out[at + int(seen.shown_by)] = 1
     at += NUM_SEATS
     for step in range(NUM_SEATS):
         out[at + step] = min(np.float32(1), np.float32(popcount(seen.taken[step])) / np.float32(13))

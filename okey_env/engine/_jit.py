@@ -50,10 +50,11 @@ def kernel(function: Any = None, *, parallel: bool = False, inline: bool = False
     if JIT_IS_OFF:
         return function
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(_cache_folder(function.__module__.partition(".")[0]))
+    folder = _cache_folder(function.__module__.partition(".")[0])
+    config.CACHE_DIR = str(folder)
     try:  # numba settles the folder when the decorator runs, so the setting of other packages is left alone
         options: dict[str, Any] = {
-            "cache": True,
+            "cache": folder is not None,
             "nogil": True,
             "no_cfunc_wrapper": True,  # nobody calls kernels from C, and it saves a seventh of the compiling
             "parallel": parallel,
@@ -66,8 +67,8 @@ def kernel(function: Any = None, *, parallel: bool = False, inline: bool = False
 
 
 @functools.cache
-def _cache_folder(package: str) -> Path:
-    """The folder for compiled kernels of one top-level package, made if it is not there yet."""
+def _cache_folder(package: str) -> Path | None:
+    """The folder for compiled kernels of one top-level package, made if it is not there; None: nowhere to write."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     kernels = Path(base) / "okey-env"
     folder = kernels / f"{package}-{_hash_of_sources(package)}"
@@ -76,8 +77,8 @@ def _cache_folder(package: str) -> Path:
             _forget_old(kernels)
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-    except OSError:  # no writable home: compile anew in each process rather than fail
-        return Path(os.devnull)
+    except OSError:  # compile anew in each process rather than fail
+        return None
     return folder
 
 

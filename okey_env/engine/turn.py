@@ -299,5 +299,5 @@ def _next_of_stock(game: np.record) -> int:
 @kernel
 def _log(game: np.record, event: int, kind: int) -> None:
     """Note an event of the seat to move: kind + 64 * (seat + 4 * event)."""
-    game.log[game.num_events] = kind + 64 * (game.turn + NUM_SEATS * event)
+    game.log[game.num_events] = int(kind) + 64 * (int(game.turn) + NUM_SEATS * event)
     game.num_events += 1
