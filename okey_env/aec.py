@@ -16,6 +16,7 @@ wrappers, under which an illegal action ends the round.
 Version history: v0, the first.
 """
 
+import secrets
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -31,7 +32,7 @@ from okey_env.engine.batch import act_in, look_in
 from okey_env.engine.state import ENDED_TRUNCATED, OBSERVATION
 from okey_env.observation import Observation
 from okey_env.options import deal_of
-from okey_env.render import table_text
+from okey_env.render import RENDER_MODES, render
 from okey_env.rewards import RewardFunction, as_reward, worst_loss
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
@@ -66,7 +67,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (PettingZoo's contract: a plain class attribute)
         "name": "okey_round_v0",
-        "render_modes": ["human", "ansi"],
+        "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
         "render_fps": 2,
     }
@@ -128,7 +129,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         """
         deal = deal_of(options)
         if seed is not None or self._seed is None:
-            self._seed = seed if seed is not None else int(np.random.SeedSequence().entropy) % 2**63  # type: ignore[arg-type]  # an int unless one gives a list
+            self._seed = seed if seed is not None else secrets.randbits(63)
             self._number = 0
         else:
             self._number += 1
@@ -205,14 +206,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
 
     def render(self) -> str | None:
         """The table as text, hidden tiles included; printed in mode `human`."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() was called, but no render_mode was given when the environment was made")
-            return None
-        text = table_text(self.round)
-        if self.render_mode == "ansi":
-            return text
-        print(text, flush=True)
-        return None
+        return render(self.round, self.render_mode)
 
     def close(self) -> None:
         """Nothing is held that must be released."""

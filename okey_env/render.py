@@ -1,11 +1,26 @@
 """A table as text. It shows everything, as a spectator behind all four racks would see it."""
 
-from okey_env import actions
+import gymnasium
+
 from okey_env.engine.state import EVENT_SHOW, EVENT_TAKE, EVENTS
 from okey_env.round import Round
 from okey_env.tiles import NUM_SEATS, kind_text, rack_text
 
+RENDER_MODES = ("human", "ansi")
+"""`ansi`: the text is returned; `human`: it is printed."""
 _LAST_EVENTS = 6
+
+
+def render(round: Round, mode: str | None) -> str | None:
+    """The table in a render mode of Gymnasium and PettingZoo; a warning if none was chosen."""
+    if mode is None:
+        gymnasium.logger.warn("render() was called, but no render_mode was given when the environment was made")
+        return None
+    text = table_text(round)
+    if mode == "ansi":
+        return text
+    print(text, flush=True)
+    return None
 
 
 def table_text(round: Round) -> str:
@@ -50,8 +65,3 @@ def _ending_text(round: Round) -> str:
     how = "seven pairs" if fields["by_pairs"] else "melds"
     tile = kind_text(int(fields["finish_kind"]), round.okey)
     return f"seat {round.winner} finishes with {how}, laying {tile}" + (" (as the okey)" if fields["by_okey"] else "")
-
-
-def action_texts(round: Round) -> list[str]:
-    """What the seat to move may do, as texts."""
-    return [actions.to_text(action, round.okey) for action in round.legal_actions()]

@@ -11,7 +11,7 @@ from okey_env.actions import NUM_ACTIONS
 from okey_env.bots import BotSpec
 from okey_env.encoders import Encoder, as_encoder, observation_space_of
 from okey_env.options import deal_of
-from okey_env.render import table_text
+from okey_env.render import RENDER_MODES, render
 from okey_env.rewards import RewardFunction, as_reward, worst_loss
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
@@ -41,7 +41,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
     >>> observation, reward, terminated, truncated, info = env.step(int(observation["action_mask"].argmax()))
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 2}  # noqa: RUF012 (Gymnasium's contract)
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 (Gymnasium's contract)
 
     def __init__(
         self,
@@ -156,14 +156,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
 
     def render(self) -> str | None:
         """The table as text, hidden tiles included; printed in mode `human`."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() was called, but no render_mode was given when the environment was made")
-            return None
-        text = table_text(self.round)
-        if self.render_mode == "ansi":
-            return text
-        print(text, flush=True)
-        return None
+        return render(self.round, self.render_mode)
 
     def _bots_play(self) -> None:
         while not self.round.over and self.round.turn != self._seat:

@@ -337,10 +337,14 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
 
     def _final_infos(self, done: npt.NDArray[np.int64], is_done: npt.NDArray[np.bool_]) -> dict[str, Any]:
         """Gymnasium's same-step form: the last observation of each round that ended."""
-        self._look()
+        records = np.zeros(len(done), OBSERVATION)
+        masks = np.zeros((len(done), NUM_ACTIONS), np.int8)
+        observations = np.zeros((len(done), self.encoder.size), np.float32)
+        look_at_seats(self.games[done], self._seats[done], records, masks)
+        self.encoder.fill_batch(records, observations)
         final = np.full(self.num_envs, None, object)
-        for i in done:
-            final[i] = {"observation": self.observations[i].copy(), "action_mask": self.masks[i].copy()}
+        for place, i in enumerate(done):
+            final[i] = {"observation": observations[place], "action_mask": masks[place]}
         return {"final_obs": final, "_final_obs": is_done.copy(), "final_info": {}, "_final_info": is_done.copy()}
 
 
