@@ -28,11 +28,14 @@ from okey_env.engine.parallel import advance_parallel, advance_range, deal_range
 from okey_env.engine.state import ENDED_TRUNCATED, NOT_ENDED, OBSERVATION, new_games
 from okey_env.engine.totals import REWARD_NAMES, fill_totals
 from okey_env.rewards import worst_loss
-from okey_env.round import Round
+from okey_env.round import Round, derive_seed
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes, to_bytes
 from okey_env.seating import learning_seat_of, make_opponents
 from okey_env.tiles import NUM_SEATS
+
+_RESETS = 2**62
+"""The index under a seed from which resets without a seed derive theirs; games count up from 0."""
 
 
 class SelfPlay:
@@ -171,7 +174,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
         learning_seat: its place at the table, 0 to 3; None: it moves one place on each round.
-        seed: settles everything if `reset` is given none; None: a random one.
+        seed: settles everything until `reset` is given another; None: a random one.
         copy: return copies of the observations; otherwise the same arrays are overwritten by the next step.
 
     An illegal action ends the round for the learning seat with minus the most that a round can cost.
@@ -209,7 +212,8 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._illegal_reward = -1.0 if reward == "win" else -worst_loss(self.rules)
         self._totals = np.zeros(num_envs, np.float32)
         self._paid = np.zeros(num_envs, np.float32)
-        self._seed = seed
+        self._seed = seed if seed is not None else secrets.randbits(63)
+        self._resets = 0
         self._copy = copy
         self._seats = np.zeros(num_envs, np.int64)
 
@@ -219,16 +223,17 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         """Deal a round in every game and let the bots play up to the learning seat.
 
         Args:
-            seed: settles everything; None: the seed given at the start, or a random one.
+            seed: settles everything from here on; None: goes on from the seed given last, with new rounds.
             options: none are known.
         """
         if options:
             raise ValueError(f"reset option {sorted(options)[0]!r} is not known: expected none")
         if seed is not None and not isinstance(seed, int | np.integer):
             raise ValueError(f"seed={seed!r}: expected one whole number, from which each game derives its own")
-        chosen = seed if seed is not None else self._seed
-        settled = int(chosen) if chosen is not None else secrets.randbits(63)
-        self._seed = None
+        if seed is not None:
+            self._seed, self._resets = int(seed), 0
+        settled = self._seed if self._resets == 0 else derive_seed(self._seed, _RESETS + self._resets)
+        self._resets += 1
         for bot in self._opponents:
             bot.reset(settled)
         deal_range(self.games, np.uint64(settled % 2**64), 0, self.num_envs)

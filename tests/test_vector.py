@@ -158,3 +158,18 @@ def test_copies_or_the_same_buffers() -> None:
         kept = first["observation"].copy()
         env.step(choose(first["action_mask"], 0))
         assert (first["observation"] == kept).all() == copies
+
+
+def test_resets_without_a_seed_go_on_from_the_last_one() -> None:
+    def first_racks(env: OkeyVectorEnv, seed: int | None) -> list[bytes]:
+        env.reset(seed=seed)
+        racks = [env.games["rack"].tobytes()]
+        for _ in range(3):
+            env.reset()
+            racks.append(env.games["rack"].tobytes())
+        return racks
+
+    given_at_the_start = first_racks(OkeyVectorEnv(4, opponents="random", seed=8), None)
+    given_to_reset = first_racks(OkeyVectorEnv(4, opponents="random"), 8)
+    assert given_at_the_start == given_to_reset
+    assert len(set(given_to_reset)) == 4
