@@ -162,7 +162,7 @@ def check_agreement(
     set_policy_arrays(policy, checkpoint.named("policy."))
     with torch.no_grad():
         distribution = policy.get_distribution(torch.from_numpy(observations), masks).distribution
-        by_torch = distribution.logits.numpy()  # type: ignore[union-attr]
+        by_torch = distribution.logits.numpy()  # type: ignore[union-attr]  # SB3 declares it optional; it is set by now
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     by_onnx, _ = session.run(None, {"observation": observations, "action_mask": masks})
     by_arrays = network(observations).copy()

@@ -34,19 +34,18 @@ _FORGET_AFTER_DAYS = 14
 @overload
 def kernel(function: Function) -> Function: ...
 @overload
-def kernel(*, parallel: bool = ..., inline: bool = ...) -> Callable[[Function], Function]: ...
+def kernel(*, parallel: bool = ...) -> Callable[[Function], Function]: ...
 
 
-def kernel(function: Any = None, *, parallel: bool = False, inline: bool = False) -> Any:
+def kernel(function: Any = None, *, parallel: bool = False) -> Any:
     """Compile a function with numba, cached on disk until any source of its package changes.
 
     Args:
         function: the function, when the decorator is used bare.
-        parallel: allow `numba.prange`; only `okey_env.engine.batch` uses it.
-        inline: paste the function into its callers before they are compiled, for the few that must be.
+        parallel: allow `numba.prange`; for the loops over games in `okey_env.engine.parallel` and of the encoders.
     """
     if function is None:
-        return functools.partial(kernel, parallel=parallel, inline=inline)
+        return functools.partial(kernel, parallel=parallel)
     if JIT_IS_OFF:
         return function
     before = config.CACHE_DIR
@@ -59,7 +58,6 @@ def kernel(function: Any = None, *, parallel: bool = False, inline: bool = False
             "no_cfunc_wrapper": True,  # nobody calls kernels from C, and it saves a seventh of the compiling
             "parallel": parallel,
             "error_model": "numpy",
-            "inline": "always" if inline else "never",
         }
         return numba.njit(function, **options)
     finally:

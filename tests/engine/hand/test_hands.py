@@ -73,7 +73,7 @@ def test_wrong_sizes_and_words_are_named() -> None:
     with pytest.raises(ValueError, match="the rack has 15 tiles: expected 14"):
         hands.useful_kinds(RACK)
     with pytest.raises(ValueError, match="by is 'runs': expected 'any', 'melds' or 'pairs'"):
-        hands.finishing_kinds(RACK, by="runs")  # type: ignore[arg-type]
+        hands.finishing_kinds(RACK, by="runs")  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize(
