@@ -53,7 +53,7 @@ def melds_distance(counts: Counts, *, run_13_1: bool = True) -> int | Distances:
     >>> melds_distance(rack), melds_distance(rack, run_13_1=False)
     (1, 2)
     """
-    return _one_or_many(counts, _distances(counts, run_13_1)[0])
+    return _one_or_many(counts, _melds_distances(_checked(counts, (14, 15)), run_13_1))
 
 
 def pairs_distance(counts: Counts) -> int | Distances:
@@ -65,7 +65,10 @@ def pairs_distance(counts: Counts) -> int | Distances:
     >>> pairs_distance(parse("R1 R1 R2 R2 R3 R3 B7 B7 B9 B9 * * K4 Y8", okey="Y5"))
     0
     """
-    return _one_or_many(counts, _distances(counts, True)[1])
+    batch = _checked(counts, (14, 15))
+    distances = np.empty(len(batch), dtype=np.int8)
+    hand.pairs_of_batch(batch, distances)
+    return _one_or_many(counts, distances)
 
 
 def finishing_kinds(counts: Counts, by: Literal["any", "melds", "pairs"] = "any", *, run_13_1: bool = True) -> Kinds:
@@ -160,22 +163,19 @@ def analyse(counts: Counts, *, run_13_1: bool = True, sizes: tuple[int, ...] = (
     """
     batch = _checked(counts, sizes)
     n = len(batch)
-    distances = np.empty(n, dtype=np.int8)
-    melds_distances, pairs_distances = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int8)
-    keep = np.empty((n, 53), dtype=np.uint8)
-    useful = np.empty((n, 53), dtype=np.uint8)
-    useful_after = np.empty((n, 53, 53), dtype=np.uint8)
-    hand.analyse_batch(batch, run_13_1, distances, keep, useful, useful_after)
-    hand.distances_of_batch(batch, run_13_1, melds_distances, pairs_distances)
-    throws = np.where(batch > 0, distances[:, None] + (1 - keep.astype(np.int8)), -1).astype(np.int8)
+    distances, pairs_distances = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int8)
+    throws = np.empty((n, 53), dtype=np.int8)
+    keep, useful = np.empty((n, 53), dtype=np.uint8), np.empty((n, 53), dtype=np.uint8)
+    useful_after = np.zeros((n, 53, 53), dtype=np.uint8)
+    hand.analyse_batch(batch, run_13_1, distances, pairs_distances, throws, keep, useful, useful_after)
     one = slice(None) if counts.ndim == 2 else 0
     return Analysis(
         distance=_one_or_many(counts, distances),
         pairs_distance=_one_or_many(counts, pairs_distances),
         throw_distances=throws[one],
-        keeps=keep[one].astype(np.bool_),
-        useful=useful[one].astype(np.bool_),
-        useful_after=useful_after[one].astype(np.bool_),
+        keeps=keep.view(np.bool_)[one],
+        useful=useful.view(np.bool_)[one],
+        useful_after=useful_after.view(np.bool_)[one],
     )
 
 
@@ -258,11 +258,10 @@ def _meld(natural: int, stands: int) -> Meld:
     )
 
 
-def _distances(counts: Counts, run_13_1: bool) -> tuple[Distances, Distances]:
-    batch = _checked(counts, (14, 15))
-    melds, pairs = np.empty(len(batch), dtype=np.int8), np.empty(len(batch), dtype=np.int8)
-    hand.distances_of_batch(batch, run_13_1, melds, pairs)
-    return melds, pairs
+def _melds_distances(batch: Counts, run_13_1: bool) -> Distances:
+    distances = np.empty(len(batch), dtype=np.int8)
+    hand.melds_of_batch(batch, run_13_1, distances)
+    return distances
 
 
 def _one_or_many(counts: Counts, values: Distances) -> int | Distances:
@@ -281,16 +280,21 @@ def _checked(counts: Any, sizes: tuple[int, ...]) -> Counts:
     if counts.dtype.kind not in "iu":
         raise ValueError(f"counts have dtype {counts.dtype}: expected uint8 (whole numbers by kind)")
     batch = counts[None] if counts.ndim == 1 else counts
-    wrong = np.argwhere((batch < 0) | (batch > 2))
-    if len(wrong):
-        rack, kind = (int(index) for index in wrong[0])
-        name = "wild tile" if kind == tiles.WILD else tiles.face_text(kind)
-        where = f"rack {rack}: " if counts.ndim == 2 else ""
-        raise ValueError(f"{where}kind {kind} ({name}) has a count of {batch[rack, kind]}: expected 0, 1 or 2")
-    totals = batch.sum(axis=1)
-    wrong_totals = np.flatnonzero(~np.isin(totals, sizes))
-    if len(wrong_totals):
-        rack = int(wrong_totals[0])
+    if batch.dtype != np.uint8:
+        _refuse_counts(batch, np.argwhere((batch < 0) | (batch > 2)), counts.ndim == 2)
+    batch = np.ascontiguousarray(batch, dtype=np.uint8)
+    rack = hand.first_wrong(batch, sizes[0], sizes[-1])
+    if rack >= 0:
+        _refuse_counts(batch, np.argwhere(batch > 2), counts.ndim == 2)
         where = f"rack {rack} has" if counts.ndim == 2 else "the rack has"
-        raise ValueError(f"{where} {totals[rack]} tiles: expected {' or '.join(str(size) for size in sizes)}")
-    return np.ascontiguousarray(batch, dtype=np.uint8)
+        expected = " or ".join(str(size) for size in sizes)
+        raise ValueError(f"{where} {batch[rack].sum()} tiles: expected {expected}")
+    return batch
+
+
+def _refuse_counts(batch: Counts, wrong: npt.NDArray[np.intp], many: bool) -> None:
+    """Name the first of the places (rack, kind) whose count is not 0, 1 or 2, if there are any."""
+    for rack, kind in wrong[:1]:
+        name = "wild tile" if kind == tiles.WILD else tiles.face_text(int(kind))
+        where = f"rack {rack}: " if many else ""
+        raise ValueError(f"{where}kind {kind} ({name}) has a count of {batch[rack, kind]}: expected 0, 1 or 2")

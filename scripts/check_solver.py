@@ -20,6 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from okey_env import hands
 from okey_env.engine import hand
 from okey_env.tiles import rack_text
 from tests import hand_oracle
@@ -87,26 +88,24 @@ def check_hand(counts: Array, run_13_1: bool) -> tuple[str, bool]:
 
 def check_throws(counts: Array, run_13_1: bool, distance: int) -> str:
     """The same for all that is said about throwing and drawing, by trying it."""
-    distances, keep, useful = np.empty(1, np.int8), np.empty((1, 53), np.uint8), np.empty((1, 53), np.uint8)
-    useful_after = np.empty((1, 53, 53), np.uint8)
-    hand.analyse_batch(counts[None], run_13_1, distances, keep, useful, useful_after)
+    found = hands.analyse(counts, run_13_1=run_13_1)
     held = np.flatnonzero(counts)
     left = np.repeat(counts[None], len(held), axis=0)
     left[np.arange(len(held)), held] -= 1
     after = distances_of(left, run_13_1)
-    if np.flatnonzero(keep[0]).tolist() != held[after == distance].tolist():
+    if np.flatnonzero(found.keeps).tolist() != held[after == distance].tolist():
         return f"the kinds that can go without loss are {held[after == distance]}"
 
     can_come = (counts < 2) | (np.arange(53) == 52)
     right = useful_of(counts[None], can_come, run_13_1, distance)[0]
-    if (useful[0] != right).any():
+    if (found.useful != right).any():
         return f"the useful kinds are {np.flatnonzero(right)}"
     right_after = np.zeros((53, 53), np.uint8)
     if distance > 0:
         kept = after == distance
         right_after[held[kept]] = useful_of(left[kept], can_come, run_13_1, distance)
-    if (useful_after[0] != right_after).any():
-        thrown = int(np.flatnonzero((useful_after[0] != right_after).any(axis=1))[0])
+    if (found.useful_after != right_after).any():
+        thrown = int(np.flatnonzero((found.useful_after != right_after).any(axis=1))[0])
         return f"the useful kinds after kind {thrown} is thrown are {np.flatnonzero(right_after[thrown])}"
 
     if counts.sum() == 15:
@@ -122,8 +121,8 @@ def check_throws(counts: Array, run_13_1: bool, distance: int) -> str:
 
 def distances_of(batch: Array, run_13_1: bool) -> Array:
     """Melds distances of any number of tiles."""
-    melds, pairs = np.empty(len(batch), np.int64), np.empty(len(batch), np.int64)
-    hand.distances_of_batch(batch, run_13_1, melds, pairs)
+    melds = np.empty(len(batch), np.int8)
+    hand.melds_of_batch(batch, run_13_1, melds)
     return melds
 
 

@@ -5,11 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from okey_env import derive_seed
+from okey_env.engine.random import mix
 
-CALL = "import okey_env; print(okey_env.derive_seed(1, 2))"  # a kernel that compiles in no time
+# a kernel that compiles in no time, in a module that needs no other
+CALL = "import numpy as np; from okey_env.engine.random import mix; print(mix(np.uint64(1)))"
 
 
 def run(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -33,4 +35,43 @@ def test_nowhere_to_write_is_no_reason_to_fail(tmp_path: Path) -> None:
     blocked.write_text("not a folder")
     done = run({"NUMBA_CACHE_DIR": str(blocked), "HOME": str(blocked), "XDG_CACHE_HOME": str(blocked)})
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == derive_seed(1, 2)
+    assert int(done.stdout) == mix(np.uint64(1))
+
+
+BASE = """
+from okey_env.engine._jit import kernel
+
+@kernel
+def twice(number):
+    return 2 * number
+"""
+ABOVE = """
+from low.base import twice
+from okey_env.engine._jit import kernel
+
+@kernel
+def four_times(number):
+    return twice(twice(number))
+"""
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_an_edit_is_noticed_in_what_stands_on_it_and_compiles_nothing_else(tmp_path: Path) -> None:
+    package = tmp_path / "low"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "base.py").write_text(BASE)
+    (package / "above.py").write_text(ABOVE)
+    (package / "other.py").write_text("NUMBER = 1")
+    code = "from low.above import four_times; print(four_times(3), sum(four_times.stats.cache_misses.values()))"
+
+    def answer() -> list[str]:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        return done.stdout.split()
+
+    assert answer() == ["12", "1"]
+    (package / "other.py").write_text("NUMBER = 2")
+    assert answer() == ["12", "0"]
+    (package / "base.py").write_text(BASE.replace("2 * number", "3 * number"))
+    assert answer() == ["27", "1"]

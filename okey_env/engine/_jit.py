@@ -5,30 +5,40 @@ first call and kept on disk for the next process. Two things are done here that 
 `numba.njit(cache=True)` does not do:
 
 * numba's file cache looks only at the source file of the function itself, so an edit in a module that it
-  *calls* would go unnoticed. The cache folder is therefore named by a hash of every source of the package.
+  *calls* would go unnoticed. The cache folder is therefore named by a hash of the module's source and of all
+  modules of the project that it imports, directly or not; an edit compiles anew only what stands on it.
 * The first compilation takes seconds, so one line on stderr says what the process is doing.
 
 With `NUMBA_DISABLE_JIT=1` every kernel stays the plain Python function it was written as: that is how
 coverage is measured and how a debugger steps through the rules.
 """
 
+import contextlib
 import functools
 import hashlib
+import importlib.util
+import inspect
 import os
+import re
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+import llvmlite.binding as llvm
 import numba
-from numba.core import config, event
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, config, event, sigutils
+from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)
 _FORGET_AFTER_DAYS = 14
+_IMPORT = re.compile(r"^(?:from|import)[ \t]+(\.*)([\w.]*)(?:[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*))?", re.MULTILINE)
 
 
 @overload
@@ -48,10 +58,7 @@ def kernel(function: Any = None, *, parallel: bool = False) -> Any:
         return functools.partial(kernel, parallel=parallel)
     if JIT_IS_OFF:
         return function
-    before = config.CACHE_DIR
-    folder = _cache_folder(function.__module__.partition(".")[0])
-    config.CACHE_DIR = str(folder)
-    try:  # numba settles the folder when the decorator runs, so the setting of other packages is left alone
+    with _cached_in(function.__module__) as folder:
         options: dict[str, Any] = {
             "cache": folder is not None,
             "nogil": True,
@@ -60,16 +67,72 @@ def kernel(function: Any = None, *, parallel: bool = False) -> Any:
             "error_model": "numpy",
         }
         return numba.njit(function, **options)
+
+
+@contextlib.contextmanager
+def _cached_in(module: str) -> Iterator[Path | None]:
+    """While it lasts, numba is told to keep what it decorates in the folder of this module; None: nowhere to write.
+
+    numba settles the folder when the decorator runs, so the setting of other packages is left alone.
+    """
+    before = config.CACHE_DIR
+    folder = _cache_folder(module)
+    config.CACHE_DIR = str(folder)
+    try:
+        yield folder
     finally:
         config.CACHE_DIR = before
 
 
+def linked(result: str, *arguments: str | np.dtype[Any]) -> Callable[[Function], Function]:
+    """Compile a function once, for all kernels that call it; only kernels can.
+
+    numba puts a copy of all that a kernel calls into that kernel and optimises the whole anew. For the large
+    functions on which everything stands that would be most of the compiling, so these are compiled when their module is
+    imported (hence below all that they call), and the others refer to them by name. Nothing of them is inlined.
+
+    Args:
+        result: its type, as numba writes it.
+        arguments: their types, as numba writes them, or the dtype of a record.
+    """
+    expected = _type_of(result)(*map(_type_of, arguments))
+
+    def link(function: Function) -> Function:
+        if JIT_IS_OFF:
+            return function
+        name = f"{function.__module__}.{function.__qualname__}"
+        with _cached_in(function.__module__) as folder:
+            compiled = numba.cfunc(expected, cache=folder is not None, error_model="numpy")(function)
+        llvm.add_symbol(name, compiled.address)
+
+        def call(typing_context: Any, *arguments: Any) -> Any:
+            def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
+                out, *into = (context.get_value_type(part) for part in (expected.return_type, *expected.args))
+                callee = cgutils.get_or_insert_function(builder.module, ir.FunctionType(out, into), name)
+                return builder.call(callee, values)
+
+            return expected, generate
+
+        parameters = inspect.signature(function).parameters.values()
+        context = inspect.Parameter("typing_context", inspect.Parameter.POSITIONAL_ONLY)
+        call.__signature__ = inspect.Signature([context, *parameters])
+        name_in_kernels: Any = intrinsic(call)
+        return name_in_kernels
+
+    return link
+
+
+def _type_of(part: str | np.dtype[Any]) -> Any:
+    """A type in numba's notation, or the type of a record, as numba has it."""
+    return sigutils.normalize_signature(f"{part}()")[1] if isinstance(part, str) else numba.from_dtype(part)
+
+
 @functools.cache
-def _cache_folder(package: str) -> Path | None:
-    """The folder for compiled kernels of one top-level package, made if it is not there; None: nowhere to write."""
+def _cache_folder(module: str) -> Path | None:
+    """The folder for the compiled kernels of one module, made if it is not there; None: nowhere to write."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     kernels = Path(base) / "okey-env"
-    folder = kernels / f"{package}-{_hash_of_sources(package)}"
+    folder = kernels / f"{module}-{_hash_of_sources(module)}"
     try:
         if not folder.exists():
             _forget_old(kernels)
@@ -80,19 +143,38 @@ def _cache_folder(package: str) -> Path | None:
     return folder
 
 
-@functools.cache
-def _hash_of_sources(package: str) -> str:
-    """A hash of all Python sources of `package` (and of ours, on which its kernels stand)."""
+def _hash_of_sources(module: str) -> str:
+    """A hash of the source of a module and of all that it imports of its own package and of ours."""
     digest = hashlib.blake2b(digest_size=8)
     digest.update(f"{numba.__version__} {sys.version_info[:2]}".encode())
-    ours = __name__.partition(".")[0]
-    if package != ours:
-        digest.update(_hash_of_sources(ours).encode())
-    module = sys.modules[package]
-    for root in sorted(module.__path__):
-        for path in sorted(Path(root).rglob("*.py")):
-            digest.update(path.read_bytes())
+    seen = {module}
+    ahead = [module]
+    while ahead:
+        ahead = sorted({name for above in ahead for name in _imports_of(above)} - seen)
+        seen.update(ahead)
+    for name in sorted(seen):
+        digest.update(name.encode() + _source_of(name))
     return digest.hexdigest()
+
+
+@functools.cache
+def _source_of(module: str) -> bytes:
+    """The source of a module that is imported already; nothing for what is written in a session."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return Path(file).read_bytes() if file else b""
+
+
+@functools.cache
+def _imports_of(module: str) -> tuple[str, ...]:
+    """The modules named in the imports at the top of a module that are loaded and of its own package or of ours."""
+    packages = (module.partition(".")[0], __name__.partition(".")[0])
+    here = sys.modules[module]
+    found = []
+    for dots, source, names in _IMPORT.findall(_source_of(module).decode()):
+        above = importlib.util.resolve_name(dots + source, here.__package__) if dots else source
+        candidates = [above, *(f"{above}.{name.split()[0]}" for name in names.strip("()").split(",") if name.strip())]
+        found += [name for name in candidates if name in sys.modules and name.partition(".")[0] in packages]
+    return tuple(found)
 
 
 def _forget_old(kernels: Path) -> None:

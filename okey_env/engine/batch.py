@@ -12,9 +12,7 @@ from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal
 from okey_env.engine.observe import look, observe, observe_events, observed_mask
 from okey_env.engine.state import NO_SEAT
-from okey_env.engine.totals import fill_totals
 from okey_env.engine.turn import action_mask, apply, is_legal
-from okey_env.tiles import NUM_SEATS
 
 
 @kernel
@@ -53,6 +51,12 @@ def observe_in(
 def observed_mask_in(records: npt.NDArray[np.record], i: int, mask: npt.NDArray[np.int8]) -> None:
     """Fill `(109,)` int8 with what the observer of record i may do."""
     observed_mask(records[i], mask)
+
+
+@kernel
+def deal_in(games: npt.NDArray[np.record], i: int, starter: int) -> None:
+    """Deal the round of its seed and number in game i; `starter` is a seat or `NO_SEAT`."""
+    deal(games[i], starter)
 
 
 @kernel
@@ -101,26 +105,3 @@ def look_at_seats(
     """Fill `(N,)` records and `(N, 109)` masks with what one seat of each game sees and may do."""
     for i in range(len(games)):
         look(games[i], seats[i], records[i], masks[i])
-
-
-@kernel
-def totals_of_seats(
-    games: npt.NDArray[np.record],
-    seats: npt.NDArray[np.int64],
-    reward: int,
-    totals: npt.NDArray[np.float32],
-) -> None:
-    """Fill `(N,)` with what one seat of each game has been due since the deal; `reward` is REWARD_*."""
-    four = np.zeros(NUM_SEATS, np.float32)
-    for i in range(len(games)):
-        fill_totals(games[i], reward, four)
-        totals[i] = four[seats[i]]
-
-
-@kernel
-def deal_next_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64]) -> None:
-    """Deal the next round of its seed in each of the games at `(M,)` indices."""
-    for place in range(len(indices)):
-        game = games[indices[place]]
-        game.round_number += np.uint64(1)
-        deal(game, NO_SEAT)

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.engine._jit import kernel
+from okey_env.engine._jit import kernel, linked
 from okey_env.engine.random import advance, below, derive_seed
-from okey_env.engine.state import NO_SEAT, NO_TILE, NOT_ENDED, PHASE_THROW
+from okey_env.engine.state import GAME, NO_SEAT, NO_TILE, NOT_ENDED, PHASE_THROW
 from okey_env.engine.turn import add_tile, find_finishes
 from okey_env.tiles import NUM_FACES, NUM_NUMBERS, NUM_SEATS, NUM_STOCK, NUM_TILES, RACK_SIZE, WILD
 
@@ -20,44 +20,6 @@ def shuffle(tiles: npt.NDArray[np.uint8], state: np.uint64) -> np.uint64:
         other = below(state, last + 1)
         tiles[last], tiles[other] = tiles[other], tiles[last]
     return state
-
-
-@kernel
-def deal(game: np.record, starter: int) -> None:
-    """Deal the round `game.round_number` of the seed `game.seed`.
-
-    Args:
-        game: the record; its rules, seed, round and scores stay, everything else is dealt anew.
-        starter: the seat with 15 tiles, or `NO_SEAT` for a random one (R2.2).
-    """
-    state = derive_seed(game.seed, game.round_number)
-    tiles = np.arange(NUM_TILES).astype(np.uint8)
-    state = shuffle(tiles, state)
-    state = advance(state)
-    if starter == NO_SEAT:
-        starter = below(state, NUM_SEATS)
-
-    # R1.2, R1.5: one of the 49 tiles that lie beside the racks is turned up; a false joker goes back among
-    # them and another is turned. The last place is then filled up, so that the stock keeps its order otherwise.
-    first = NUM_TILES - NUM_STOCK - 1
-    place = NUM_TILES - 1
-    while tiles[place] >= _FALSE_JOKER:
-        state = advance(state)
-        place = first + below(state, NUM_STOCK + 1)
-    indicator = tiles[place] >> 1
-    tiles[place] = tiles[NUM_TILES - 1]
-
-    after_13 = indicator % NUM_NUMBERS == NUM_NUMBERS - 1
-    okey = indicator + 1 - (NUM_NUMBERS if after_13 else 0)  # R1.3; after 13 comes 1
-    for i in range(NUM_TILES):
-        face = tiles[i] >> 1
-        if tiles[i] >= _FALSE_JOKER:
-            tiles[i] = okey  # R1.4
-        elif face == okey:
-            tiles[i] = WILD
-        else:
-            tiles[i] = face
-    begin_round(game, indicator, okey, starter, tiles[:first], tiles[first : NUM_TILES - 1])
 
 
 @kernel
@@ -115,5 +77,46 @@ def begin_round(
         for _ in range(RACK_SIZE + (step == 0)):
             add_tile(game, seat, rack_tiles[next_tile])
             next_tile += 1
-    game.stock[:] = stock
+    for place in range(NUM_STOCK):  # numba compiles seconds of error texts for an array put into another
+        game.stock[place] = stock[place]
     find_finishes(game)
+
+
+@linked("void", GAME, "int64")
+def deal(game: np.record, starter: int) -> None:
+    """Deal the round `game.round_number` of the seed `game.seed`.
+
+    Args:
+        game: the record; its rules, seed, round and scores stay, everything else is dealt anew.
+        starter: the seat with 15 tiles, or `NO_SEAT` for a random one (R2.2).
+    """
+    state = derive_seed(game.seed, game.round_number)
+    tiles = np.empty(NUM_TILES, np.uint8)
+    for i in range(NUM_TILES):
+        tiles[i] = i
+    state = shuffle(tiles, state)
+    state = advance(state)
+    if starter == NO_SEAT:
+        starter = below(state, NUM_SEATS)
+
+    # R1.2, R1.5: one of the 49 tiles that lie beside the racks is turned up; a false joker goes back among
+    # them and another is turned. The last place is then filled up, so that the stock keeps its order otherwise.
+    first = NUM_TILES - NUM_STOCK - 1
+    place = NUM_TILES - 1
+    while tiles[place] >= _FALSE_JOKER:
+        state = advance(state)
+        place = first + below(state, NUM_STOCK + 1)
+    indicator = tiles[place] >> 1
+    tiles[place] = tiles[NUM_TILES - 1]
+
+    after_13 = indicator % NUM_NUMBERS == NUM_NUMBERS - 1
+    okey = indicator + 1 - (NUM_NUMBERS if after_13 else 0)  # R1.3; after 13 comes 1
+    for i in range(NUM_TILES):
+        face = tiles[i] >> 1
+        if tiles[i] >= _FALSE_JOKER:
+            tiles[i] = okey  # R1.4
+        elif face == okey:
+            tiles[i] = WILD
+        else:
+            tiles[i] = face
+    begin_round(game, indicator, okey, starter, tiles[:first], tiles[first : NUM_TILES - 1])

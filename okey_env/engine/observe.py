@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
-from okey_env.engine._jit import kernel
+from okey_env.engine._jit import kernel, linked
 from okey_env.engine.state import (
     EVENT_DRAW,
+    GAME,
     HIDDEN_TILE,
     NO_SEAT,
     NO_TILE,
+    OBSERVATION,
     PHASE_THROW,
     WIDTH,
 )
@@ -29,46 +31,6 @@ _ONE_OF_EACH = np.uint64(0x0101010101010101)
 _TWO_OF_EACH = np.uint64(0x0202020202020202)
 _TWO_OF_LAST = np.uint64(0x0000000202020202)  # kinds 48 … 52 and three places of padding
 _KINDS_PER_SEAT = 64
-
-
-@kernel
-def observe(game: np.record, seat: int, seen: np.record) -> None:
-    """Fill an OBSERVATION with all that `seat` may know; every field is written."""
-    _observe_rules(game, seen)
-    seen.phase = game.phase
-    seen.turn = (game.turn - seat) & 3
-    seen.starter = (game.starter - seat) & 3
-    seen.indicator = game.indicator
-    seen.okey = game.okey
-    seen.stock_left = game.stock_left
-    seen.throws = game.throws
-    seen.offer = game.offer
-    seen.has_thrown = ((game.has_thrown >> seat) | (game.has_thrown << (NUM_SEATS - seat))) & 15
-    seen.shown_by = (game.shown_by - seat) & 3 if game.shown_by != NO_SEAT else NO_SEAT
-    seen.last_chance = game.last_chance
-    seen.ending = game.ending
-    seen.winner = (game.winner - seat) & 3 if game.winner != NO_SEAT else NO_SEAT
-    seen.seat = seat
-    mine = game.turn == seat
-    seen.can_draw = mine and can_draw(game)
-    seen.can_take = mine and can_take(game)
-    seen.can_show = mine and can_show(game)
-    seen.once = game.once[seat]
-    seen.twice = game.twice[seat]
-    seen.finish_melds = game.finish_melds if mine else _NONE
-    seen.finish_pairs = game.finish_pairs if mine else _NONE
-    for step in range(NUM_SEATS):
-        other = (seat + step) & 3
-        seen.lost[step] = game.lost[other]
-        seen.won[step] = game.won[other]
-        seen.scores[step] = game.scores[other]
-        height = game.pile_height[other]
-        seen.last_throw[step] = game.pile[other, height - 1] if height > 0 else NO_TILE
-    if game.top_only == 0:
-        _observe_history(game, seat, seen)
-    else:
-        _observe_tops_only(game, seat, seen)
-    seen.unseen[game.indicator] -= 1
 
 
 @kernel
@@ -132,6 +94,46 @@ def _observe_tops_only(game: np.record, seat: int, seen: np.record) -> None:
             seen.known[step, game.indicator] = 1  # R7.3
             if step > 0:
                 seen.unseen[game.indicator] -= 1
+
+
+@linked("void", GAME, "int64", OBSERVATION)
+def observe(game: np.record, seat: int, seen: np.record) -> None:
+    """Fill an OBSERVATION with all that `seat` may know; every field is written."""
+    _observe_rules(game, seen)
+    seen.phase = game.phase
+    seen.turn = (game.turn - seat) & 3
+    seen.starter = (game.starter - seat) & 3
+    seen.indicator = game.indicator
+    seen.okey = game.okey
+    seen.stock_left = game.stock_left
+    seen.throws = game.throws
+    seen.offer = game.offer
+    seen.has_thrown = ((game.has_thrown >> seat) | (game.has_thrown << (NUM_SEATS - seat))) & 15
+    seen.shown_by = (game.shown_by - seat) & 3 if game.shown_by != NO_SEAT else NO_SEAT
+    seen.last_chance = game.last_chance
+    seen.ending = game.ending
+    seen.winner = (game.winner - seat) & 3 if game.winner != NO_SEAT else NO_SEAT
+    seen.seat = seat
+    mine = game.turn == seat
+    seen.can_draw = mine and can_draw(game)
+    seen.can_take = mine and can_take(game)
+    seen.can_show = mine and can_show(game)
+    seen.once = game.once[seat]
+    seen.twice = game.twice[seat]
+    seen.finish_melds = game.finish_melds if mine else _NONE
+    seen.finish_pairs = game.finish_pairs if mine else _NONE
+    for step in range(NUM_SEATS):
+        other = (seat + step) & 3
+        seen.lost[step] = game.lost[other]
+        seen.won[step] = game.won[other]
+        seen.scores[step] = game.scores[other]
+        height = game.pile_height[other]
+        seen.last_throw[step] = game.pile[other, height - 1] if height > 0 else NO_TILE
+    if game.top_only == 0:
+        _observe_history(game, seat, seen)
+    else:
+        _observe_tops_only(game, seat, seen)
+    seen.unseen[game.indicator] -= 1
 
 
 @kernel

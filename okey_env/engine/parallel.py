@@ -13,10 +13,18 @@ import numpy.typing as npt
 from okey_env.actions import SHOW
 from okey_env.engine._jit import JIT_IS_OFF, kernel
 from okey_env.engine.deal import deal
+from okey_env.engine.match import (
+    GOES_ON,
+    TERMINATED,
+    TRUNCATED,
+    episode_status,
+    fill_match_totals,
+    next_episode,
+    next_round,
+)
 from okey_env.engine.observe import look
 from okey_env.engine.random import derive_seed
-from okey_env.engine.state import ENDED_TRUNCATED, NO_SEAT, NOT_ENDED
-from okey_env.engine.totals import fill_totals
+from okey_env.engine.state import NO_SEAT, NOT_ENDED
 from okey_env.engine.turn import apply, is_legal
 from okey_env.tiles import NUM_SEATS
 
@@ -45,6 +53,7 @@ def deal_range(games: npt.NDArray[np.record], seed: np.uint64, start: int, stop:
 def advance_range(
     games: npt.NDArray[np.record],
     actions: npt.NDArray[np.int64],
+    matches: bool,
     reward: int,
     paid: npt.NDArray[np.float32],
     rewards: npt.NDArray[np.float32],
@@ -58,11 +67,12 @@ def advance_range(
     Args:
         games: `(N,)` of GAME.
         actions: `(N,)`, legal.
+        matches: whether an episode is a match.
         reward: REWARD_*.
         paid: `(N, 4)` totals that were paid before; brought up to date.
         rewards: `(N, 4)` filled with what this action pays each seat.
-        terminated: `(N,)` filled: the round ended by a finish or an empty stock.
-        truncated: `(N,)` filled: the round ended by `max_throws`.
+        terminated: `(N,)` filled: the episode ended.
+        truncated: `(N,)` filled: it was cut off.
         start: the first game to do.
         stop: the game after the last.
     """
@@ -70,10 +80,11 @@ def advance_range(
         game = games[i]
         apply(game, actions[i])
         over = game.ending != NOT_ENDED
-        terminated[i] = over and game.ending != ENDED_TRUNCATED
-        truncated[i] = game.ending == ENDED_TRUNCATED
+        status = episode_status(game, matches)
+        terminated[i] = status == TERMINATED
+        truncated[i] = status == TRUNCATED
         if over or actions[i] == SHOW:
-            fill_totals(game, reward, rewards[i])
+            fill_match_totals(game, reward, rewards[i])
             for seat in range(NUM_SEATS):
                 total = rewards[i, seat]
                 rewards[i, seat] = total - paid[i, seat]
@@ -81,9 +92,10 @@ def advance_range(
         else:
             for seat in range(NUM_SEATS):
                 rewards[i, seat] = 0.0
-        if over:
-            game.round_number += np.uint64(1)
-            deal(game, NO_SEAT)
+        if status != GOES_ON:
+            next_episode(game, matches)
+        elif over:
+            next_round(game)
 
 
 @kernel
@@ -105,6 +117,7 @@ def look_range(
 def advance_parallel(
     games: npt.NDArray[np.record],
     actions: npt.NDArray[np.int64],
+    matches: bool,
     reward: int,
     paid: npt.NDArray[np.float32],
     rewards: npt.NDArray[np.float32],
@@ -119,5 +132,5 @@ def advance_parallel(
     size = len(games)
     for part in prange(parts):
         start, stop = part * size // parts, (part + 1) * size // parts
-        advance_range(games, actions, reward, paid, rewards, terminated, truncated, start, stop)
+        advance_range(games, actions, matches, reward, paid, rewards, terminated, truncated, start, stop)
         look_range(games, records, masks, seats, start, stop)

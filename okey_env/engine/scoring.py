@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from okey_env.engine._jit import kernel
+from okey_env.engine._jit import kernel, linked
+from okey_env.engine.state import GAME
 from okey_env.tiles import NUM_NUMBERS, NUM_SEATS, WILD
 
 _ORDINARY = 2
@@ -34,7 +35,7 @@ def finish_points(game: np.record, kind: int, by_pairs: bool) -> int:
     return points
 
 
-@kernel
+@linked("void", GAME, "int64", "int64")
 def pay(game: np.record, seat: int, points: int) -> None:
     """Everyone against `seat` loses `points`, and it wins them; with teams the partner shares (R8.4)."""
     for step in range(1, NUM_SEATS):

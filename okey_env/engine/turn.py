@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
-from okey_env.engine._jit import kernel
+from okey_env.engine._jit import kernel, linked
 from okey_env.engine.hand import BIT_OF_KIND, finishing_melds, finishing_pairs
 from okey_env.engine.scoring import counts_as_okey, finish_points, pay, pay_void
 from okey_env.engine.state import (
@@ -20,6 +20,7 @@ from okey_env.engine.state import (
     EVENT_SHOW,
     EVENT_TAKE,
     EVENT_THROW,
+    GAME,
     NO_SEAT,
     NO_TILE,
     PHASE_DRAW,
@@ -64,6 +65,13 @@ def remove_tile(game: np.record, seat: int, kind: int) -> None:
             game.twice[seat] ^= bit
         else:
             game.once[seat] ^= bit
+
+
+@linked("void", GAME, "int64", "int64")
+def _log(game: np.record, event: int, kind: int) -> None:
+    """Note an event of the seat to move: kind + 64 * (seat + 4 * event)."""
+    game.log[game.num_events] = int(kind) + 64 * (int(game.turn) + NUM_SEATS * event)
+    game.num_events += 1
 
 
 @kernel
@@ -143,21 +151,6 @@ def action_mask(game: np.record, mask: npt.NDArray[np.int8]) -> None:
 
 
 # --- the five actions -----------------------------------------------------------------------------------
-
-
-@kernel
-def apply(game: np.record, action: int) -> None:
-    """Do a legal action of the seat to move."""
-    if action == DRAW:
-        draw(game)
-    elif action == TAKE:
-        take(game)
-    elif action == SHOW:
-        show(game)
-    elif action < FINISH:
-        throw(game, action - THROW)
-    else:
-        finish(game, action - FINISH)
 
 
 @kernel
@@ -296,8 +289,19 @@ def _next_of_stock(game: np.record) -> int:
     return int(game.queue_end[fullest])
 
 
-@kernel
-def _log(game: np.record, event: int, kind: int) -> None:
-    """Note an event of the seat to move: kind + 64 * (seat + 4 * event)."""
-    game.log[game.num_events] = int(kind) + 64 * (int(game.turn) + NUM_SEATS * event)
-    game.num_events += 1
+# --- any action ----------------------------------------------------------------------------------------
+
+
+@linked("void", GAME, "int64")
+def apply(game: np.record, action: int) -> None:
+    """Do a legal action of the seat to move."""
+    if action == DRAW:
+        draw(game)
+    elif action == TAKE:
+        take(game)
+    elif action == SHOW:
+        show(game)
+    elif action < FINISH:
+        throw(game, action - THROW)
+    else:
+        finish(game, action - FINISH)

@@ -61,3 +61,22 @@ def _compiled_put_word(context: Any, array: Any, place: Any, word: Any) -> Any:
 
 put_word: Any = _plain_put_word if JIT_IS_OFF else _compiled_put_word
 """`put_word(array, place, word)`: write eight bytes of a one-dimensional byte array at once, from any place on."""
+
+
+def _plain_get_word(array: npt.NDArray[np.uint8], place: int) -> np.uint64:
+    return array[place : place + _BYTES].view(np.uint64)[0]
+
+
+@intrinsic
+def _compiled_get_word(context: Any, array: Any, place: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source = _make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.gep(source.data, [arguments[1]])
+        pointer = builder.bitcast(address, context.get_value_type(types.uint64).as_pointer())
+        return builder.load(pointer, align=1)
+
+    return types.uint64(array, types.intp), build
+
+
+get_word: Any = _plain_get_word if JIT_IS_OFF else _compiled_get_word
+"""`get_word(array, place)`: read eight bytes of a one-dimensional byte array as a uint64, from any place on."""

@@ -10,7 +10,13 @@ reason.
 
 from okey_env.engine.hand.analysis import analyse
 from okey_env.engine.hand.arrange import arrange
-from okey_env.engine.hand.batch import analyse_batch, distances_of_batch, finishing_of_batch
+from okey_env.engine.hand.batch import (
+    analyse_batch,
+    finishing_of_batch,
+    first_wrong,
+    melds_of_batch,
+    pairs_of_batch,
+)
 from okey_env.engine.hand.bits import (
     BIT_OF_KIND,
     KIND_OF_BIT,
@@ -41,15 +47,17 @@ __all__ = [
     "counts_of_set",
     "cover",
     "cover_at_least",
-    "distances_of_batch",
     "finishing_melds",
     "finishing_of_batch",
     "finishing_pairs",
+    "first_wrong",
     "hand_of_counts",
     "is_finished_melds",
     "is_finished_pairs",
     "lowest_bit",
     "melds_distance",
+    "melds_of_batch",
     "pairs_distance",
+    "pairs_of_batch",
     "popcount",
 ]

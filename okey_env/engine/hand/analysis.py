@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from okey_env.engine._jit import kernel
+from okey_env.engine._jit import kernel, linked
 from okey_env.engine.hand.bits import (
     FACES,
     FOUR,
@@ -250,7 +250,7 @@ def note_three(once: int, twice: int, extra: int, needed: int, first: int, floor
             note_two(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, a, part, found)
 
 
-@kernel
+@linked("void", "int64", "int64", "int64", "uint64[::1]")
 def note_four(once: int, twice: int, needed: int, found: Any) -> None:
     """Go through the arrangements in four slots that hold `needed` tiles, the cover of the hand."""
     if needed == 4:
@@ -307,7 +307,7 @@ def note_slot_of_four(once: int, twice: int, needed: int, fives: int, fives_sing
                 note_singles(once_left, twice_left, fives_single, FOUR, ZERO, missing, found)
 
 
-@kernel
+@linked("void", "int64", "int64", "int64", "uint64[::1]")
 def note_two_fives(once: int, twice: int, needed: int, found: Any) -> None:
     """Go through the arrangements in racks 5+5+4 that hold `needed` tiles."""
     mask = patterns_held(once)

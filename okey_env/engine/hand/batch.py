@@ -6,17 +6,57 @@ import numpy as np
 
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand.analysis import analyse
-from okey_env.engine.hand.bits import BIT_OF_KIND, as_int, counts_of_set, hand_of_counts
+from okey_env.engine.hand.bits import (
+    EIGHT_KINDS,
+    KIND_OF_BIT,
+    LOW_BITS,
+    U1,
+    as_int,
+    counts_of_set,
+    hand_of_counts,
+    lowest_bit,
+    popcount,
+)
 from okey_env.engine.hand.finish import finishing_melds, finishing_pairs, melds_distance, pairs_distance
+from okey_env.engine.words import get_word
+from okey_env.tiles import NUM_KINDS, WILD
+
+LAST_FOUR = np.uint64(0x0001010101000000)  # of the kinds 45 … 52: the faces 48 … 51
 
 
 @kernel
-def distances_of_batch(counts: Any, run_13_1: bool, melds: Any, pairs: Any) -> None:
-    """Write the distances of hands of 14 or 15 tiles into `melds [N]` and `pairs [N]`."""
+def first_wrong(counts: Any, fewest: int, most: int) -> int:
+    """The first rack of `counts [N, 53]` with more than two of a kind or another total; -1 if there is none."""
+    for i in range(len(counts)):
+        wilds = counts[i, WILD]
+        many = np.uint64(wilds > 2)
+        total = as_int(wilds)
+        for row in range(len(EIGHT_KINDS)):
+            eight = get_word(counts[i], EIGHT_KINDS[row])
+            one, two = eight & LOW_BITS, (eight >> U1) & LOW_BITS
+            many |= (eight ^ one ^ (two << U1)) | (one & two)
+            if row == len(EIGHT_KINDS) - 1:  # three of these kinds were in the row before, and the last is wild
+                one, two = one & LAST_FOUR, two & LAST_FOUR
+            total += popcount(one) + 2 * popcount(two)
+        if many != 0 or total < fewest or total > most:
+            return i
+    return -1
+
+
+@kernel
+def melds_of_batch(counts: Any, run_13_1: bool, distances: Any) -> None:
+    """Write the melds distances of hands of 14 or 15 tiles into `distances [N]`."""
     for i in range(len(counts)):
         once, twice, wilds = hand_of_counts(counts[i])
-        melds[i] = melds_distance(once, twice, wilds, run_13_1)
-        pairs[i] = pairs_distance(once, twice, wilds)
+        distances[i] = melds_distance(once, twice, wilds, run_13_1)
+
+
+@kernel
+def pairs_of_batch(counts: Any, distances: Any) -> None:
+    """Write the pairs distances of hands of 14 or 15 tiles into `distances [N]`."""
+    for i in range(len(counts)):
+        once, twice, wilds = hand_of_counts(counts[i])
+        distances[i] = pairs_distance(once, twice, wilds)
 
 
 @kernel
@@ -29,21 +69,27 @@ def finishing_of_batch(counts: Any, run_13_1: bool, melds: Any, pairs: Any) -> N
 
 
 @kernel
-def analyse_batch(counts: Any, run_13_1: bool, distances: Any, keep: Any, useful: Any, useful_after: Any) -> None:
-    """Write what `analyse` says of hands of 14 or 15 tiles.
+def analyse_batch(
+    counts: Any, run_13_1: bool, distances: Any, pairs: Any, throws: Any, keep: Any, useful: Any, useful_after: Any
+) -> None:
+    """Write what `analyse` says of hands of 14 or 15 tiles, and their pairs distance.
 
-    The arrays are `distances [N]`, `keep` and `useful [N, 53]`, and `useful_after [N, 53, 53]` by the kind thrown and
-    the kind that comes after that.
+    The arrays are `distances` and `pairs [N]`; `throws [N, 53]`, the melds distance after each throw, -1 where nothing
+    is held; `keep` and `useful [N, 53]`; and `useful_after [N, 53, 53]` by the kind thrown and the kind that
+    comes after that, which must hold zeros.
     """
-    after = np.zeros(53, dtype=np.uint64)
+    after = np.zeros(NUM_KINDS, dtype=np.uint64)
     for i in range(len(counts)):
         once, twice, wilds = hand_of_counts(counts[i])
         distance, kept, helpful = analyse(once, twice, wilds, run_13_1, after)
         distances[i] = distance
+        pairs[i] = pairs_distance(once, twice, wilds)
         counts_of_set(kept, keep[i])
         counts_of_set(helpful, useful[i])
-        for kind in range(53):
-            if as_int(kept) >> as_int(BIT_OF_KIND[kind]) & 1:
-                counts_of_set(after[kind], useful_after[i, kind])
-            else:
-                useful_after[i, kind] = 0
+        for kind in range(NUM_KINDS):
+            throws[i, kind] = distance + 1 - as_int(keep[i, kind]) if counts[i, kind] > 0 else -1
+        tiles = as_int(kept)
+        while tiles:
+            kind = KIND_OF_BIT[lowest_bit(tiles)]
+            tiles &= tiles - 1
+            counts_of_set(after[kind], useful_after[i, kind])

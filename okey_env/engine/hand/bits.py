@@ -16,10 +16,12 @@ words are uint64.
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import types
 from numba.extending import intrinsic
 
 from okey_env.engine._jit import JIT_IS_OFF, kernel
+from okey_env.engine.words import get_word, put_word
 
 NUM_KINDS = 53
 WILD_BIT = 52  # the wild kind has this number as a kind and as a bit
@@ -118,23 +120,58 @@ def opposite_colour(word: int) -> int:
     return (word >> 2 & _NOT_FIRST_TWO) | (word & _NOT_FIRST_TWO) << 2
 
 
+EIGHT_KINDS = (0, 8, 16, 24, 32, 40, 45)  # the last eight begin at 45, so that nothing beyond 53 is touched
+LOW_BITS = np.uint64(0x0101010101010101)
+_GATHER = np.uint64(0x0102040810204080)  # times eight bytes of 0 or 1: the bits of the highest byte
+U1 = np.uint64(1)
+_U56 = np.uint64(56)
+
+
+def _tables_of_bytes() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    into_word = np.zeros((len(EIGHT_KINDS), 256), dtype=np.int64)
+    into_kinds = np.zeros((7, 256), dtype=np.int64)
+    bytes_of_bits = np.zeros(256, dtype=np.uint64)
+    for byte in range(256):
+        for bit in range(8):
+            if byte >> bit & 1:
+                bytes_of_bits[byte] |= U1 << np.uint64(8 * bit)
+                for row, first in enumerate(EIGHT_KINDS):
+                    into_word[row, byte] |= 1 << int(BIT_OF_KIND[first + bit])
+                for row in range(7):
+                    if 8 * row + bit < NUM_KINDS:
+                        into_kinds[row, byte] |= 1 << int(KIND_OF_BIT[8 * row + bit])
+    return into_word, into_kinds, bytes_of_bits
+
+
+_INTO_WORD, _INTO_KINDS, _BYTES_OF_BITS = _tables_of_bytes()
+
+
+@kernel
+def word_of_bytes(held: np.uint64, row: int) -> int:
+    """The bits of those of eight kinds, from `EIGHT_KINDS[row]` on, whose byte in `held` is 1 and not 0."""
+    return int(_INTO_WORD[row, as_int((held * _GATHER) >> _U56)])
+
+
 @kernel
 def hand_of_counts(counts: Any) -> tuple[np.uint64, np.uint64, int]:
-    """The words and the number of wild tiles of `counts [53]`, uint8 by kind."""
+    """The words and the number of wild tiles of `counts [53]`, uint8 by kind, each 0, 1 or 2."""
     once = 0
     twice = 0
-    for kind in range(52):
-        if counts[kind] > 0:
-            bit = 1 << as_int(BIT_OF_KIND[kind])
-            once |= bit
-            if counts[kind] > 1:
-                twice |= bit
-    return np.uint64(once), np.uint64(twice), as_int(counts[52])
+    for row in range(len(EIGHT_KINDS)):
+        eight = get_word(counts, EIGHT_KINDS[row])
+        two = (eight >> U1) & LOW_BITS
+        once |= word_of_bytes((eight & LOW_BITS) | two, row)
+        twice |= word_of_bytes(two, row)
+    return np.uint64(once & FACES), np.uint64(twice & FACES), as_int(counts[52])
 
 
 @kernel
 def counts_of_set(word: Word, out: Any) -> None:
     """Write 1 into `out [53]` for each kind in the set `word`, 0 for the others."""
-    kinds = as_int(word)
-    for kind in range(NUM_KINDS):
-        out[kind] = kinds >> as_int(BIT_OF_KIND[kind]) & 1
+    left = as_int(word)
+    kinds = 0
+    for row in range(7):
+        kinds |= int(_INTO_KINDS[row, left & 255])
+        left >>= 8
+    for first in EIGHT_KINDS:
+        put_word(out, first, _BYTES_OF_BITS[kinds >> first & 255])

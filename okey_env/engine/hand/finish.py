@@ -5,7 +5,7 @@ Melds and pairs are never mixed (R4.4), so each question is asked twice. Hands a
 
 import numpy as np
 
-from okey_env.engine._jit import kernel
+from okey_env.engine._jit import kernel, linked
 from okey_env.engine.hand.bits import (
     FACES,
     ONE,
@@ -104,7 +104,7 @@ def is_finished_pairs(once: Word, twice: Word, wilds: int) -> bool:
     return popcount(as_int(once) & ~as_int(twice) & FACES) <= wilds
 
 
-@kernel
+@linked("uint64", "uint64", "uint64", "int64", "boolean")
 def finishing_melds(once: Word, twice: Word, wilds: int, run_13_1: bool) -> np.uint64:
     """The kinds that a hand of 15 tiles may lay on the stock so that the other 14 are all melds (R5.1), as a word.
 

@@ -15,7 +15,7 @@ two bounds: no later slot holds more than the one before it, and slots hold thre
 A rack may name a face three times, the third time by a wild tile (R1.3); it costs nothing to let T be any multiset.
 """
 
-from okey_env.engine._jit import kernel
+from okey_env.engine._jit import kernel, linked
 from okey_env.engine.hand.bits import ONE, both_ends, lowest_bit
 from okey_env.engine.hand.parts import (
     EXTRA,
@@ -172,7 +172,7 @@ def fill_two_fives(once: int, twice: int, best: int, stop: int) -> int:
     return best
 
 
-@kernel
+@linked("int64", "int64", "int64", "int64", "int64")
 def search_cover(once: int, twice: int, best: int, stop: int) -> int:
     """The cover of the hand (words with their top) if it is more than `best`, else `best`; `stop` may end it early."""
     best = fill_four(once, twice, best, stop)

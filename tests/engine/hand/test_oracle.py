@@ -92,8 +92,8 @@ def useful_by_definition(counts: Array, run_13_1: bool, distance: int) -> Array:
 
 def distances_of(batch: Array, run_13_1: bool) -> Array:
     """Melds distances of any number of tiles; impossible counts give anything."""
-    melds, pairs = np.empty(len(batch), dtype=np.int64), np.empty(len(batch), dtype=np.int64)
-    hand.distances_of_batch(batch, run_13_1, melds, pairs)
+    melds = np.empty(len(batch), dtype=np.int8)
+    hand.melds_of_batch(batch, run_13_1, melds)
     return melds
 
 

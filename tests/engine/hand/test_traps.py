@@ -1,8 +1,10 @@
 """Hands that went wrong once, or nearly, written out with what is true of them. The okey is Y5."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
+from okey_env import hands
 from okey_env.engine import hand
 from okey_env.tiles import kind_text, parse_rack
 
@@ -12,10 +14,8 @@ def words(text: str) -> tuple[np.uint64, np.uint64, int]:
     return np.uint64(once), np.uint64(twice), wilds
 
 
-def kinds(word: np.uint64) -> str:
-    """A set of kinds as text, in the order of the kinds."""
-    marks = np.zeros(53, np.uint8)
-    hand.counts_of_set(np.uint64(word), marks)  # a kernel hands its words to Python as int
+def names(marks: npt.NDArray[np.bool_]) -> str:
+    """The kinds that are marked as text, in their order."""
     return " ".join(kind_text(int(kind), "Y5") for kind in np.flatnonzero(marks))
 
 
@@ -79,8 +79,9 @@ def test_melds_distance(text: str, run_13_1: bool, distance: int) -> None:
     ],
 )
 def test_finishing_kinds(text: str, melds: str, pairs: str) -> None:
-    assert kinds(hand.finishing_melds(*words(text), True)) == melds
-    assert kinds(hand.finishing_pairs(*words(text))) == pairs
+    rack = parse_rack(text, "Y5")
+    assert names(hands.finishing_kinds(rack, "melds")) == melds
+    assert names(hands.finishing_kinds(rack, "pairs")) == pairs
 
 
 @pytest.mark.parametrize(
@@ -93,10 +94,9 @@ def test_finishing_kinds(text: str, melds: str, pairs: str) -> None:
     ],
 )
 def test_useful_kinds_by_definition(text: str, distance: int, useful: str) -> None:
-    after = np.zeros(53, np.uint64)
-    found, _, word = hand.analyse(*words(text), True, after)
-    assert found == distance
-    assert kinds(word) == useful
+    found = hands.analyse(parse_rack(text, "Y5"))
+    assert found.distance == distance
+    assert names(found.useful) == useful
 
 
 @pytest.mark.parametrize(

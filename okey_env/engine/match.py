@@ -1,0 +1,186 @@
+"""The match (RULES R8): scores from round to round, who starts the next one, when it is over, and what it pays.
+
+A match is played in one game record. `scores` holds the points when the round was dealt, so the points now are
+`scores - lost`. Match m of a seed is its rounds 256 m, 256 m + 1, …: a record says by itself how long its match has
+lasted. The loops over many games serve episodes of both kinds, rounds (`matches` false) and matches (true).
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.engine._jit import kernel
+from okey_env.engine.deal import deal
+from okey_env.engine.state import ENDED_TRUNCATED, NO_SEAT, NOT_ENDED
+from okey_env.engine.totals import REWARD_NAMES, fill_totals
+from okey_env.tiles import NUM_SEATS
+
+MAX_ROUNDS = 256
+"""Rounds after which a match is cut off: void ones cost nothing, so that it could go on for ever."""
+REWARD_PLACEMENT = len(REWARD_NAMES)
+MATCH_REWARD_NAMES = (*REWARD_NAMES, "placement")
+
+GOES_ON = 0
+TERMINATED = 1
+TRUNCATED = 2
+
+_MATCH_SHIFT = np.uint64(8)
+assert 1 << int(_MATCH_SHIFT) == MAX_ROUNDS
+_LAST_ROUND = np.uint64(MAX_ROUNDS - 1)
+_U1 = np.uint64(1)
+
+# --- one match ------------------------------------------------------------------------------------------
+
+
+@kernel
+def is_match_over(game: np.record) -> bool:
+    """R8.2: somebody has 0 points or less, looked at once the round has ended."""
+    if game.ending == NOT_ENDED:
+        return False
+    for seat in range(NUM_SEATS):
+        if int(game.scores[seat]) <= int(game.lost[seat]):
+            return True
+    return False
+
+
+@kernel
+def episode_status(game: np.record, matches: bool) -> int:
+    """Whether the round, or the match that it belongs to, GOES_ON, is TERMINATED, or TRUNCATED."""
+    if game.ending == NOT_ENDED:
+        return GOES_ON
+    if not matches:
+        return TRUNCATED if game.ending == ENDED_TRUNCATED else TERMINATED
+    if is_match_over(game):
+        return TERMINATED
+    return TRUNCATED if (game.round_number & _LAST_ROUND) == _LAST_ROUND else GOES_ON
+
+
+@kernel
+def next_round(game: np.record) -> None:
+    """Deal the next round of a match that is not over.
+
+    R2.2: the start goes one seat to the right, after a void round too; or to the winner, and where there is none it
+    stays.
+    """
+    if game.winner_starts == 0:
+        starter = (int(game.starter) + 1) % NUM_SEATS
+    elif game.winner != NO_SEAT:
+        starter = int(game.winner)
+    else:
+        starter = int(game.starter)
+    for seat in range(NUM_SEATS):
+        game.scores[seat] -= game.lost[seat]
+    game.round_number += _U1
+    deal(game, starter)
+
+
+@kernel
+def next_episode(game: np.record, matches: bool) -> None:
+    """Deal the next round of the seed, or the first of its next match: random starter (R2.2), all points (R8.1)."""
+    if matches:
+        game.round_number = ((game.round_number >> _MATCH_SHIFT) + _U1) << _MATCH_SHIFT
+    else:
+        game.round_number += _U1
+    for seat in range(NUM_SEATS):
+        game.scores[seat] = game.start_points
+    deal(game, NO_SEAT)
+
+
+@kernel
+def fill_match_totals(game: np.record, reward: int, totals: npt.NDArray[np.float32]) -> None:
+    """`fill_totals`, and the reward `placement`: a seat's share of the win (R8.3), scaled to sum to 0 with 1 for a win.
+
+    Partners have the same points, so a team that wins is two seats that win (R8.4).
+    """
+    if reward != REWARD_PLACEMENT:
+        fill_totals(game, reward, totals)
+        return
+    totals[:] = 0.0
+    if not is_match_over(game):
+        return
+    winners = 2 if game.teams != 0 else int(game.winners)
+    for seat in range(NUM_SEATS):
+        mine = int(game.scores[seat]) - int(game.lost[seat])
+        better = 0
+        equal = 0
+        for other in range(NUM_SEATS):
+            score = int(game.scores[other]) - int(game.lost[other])
+            better += score > mine
+            equal += score == mine
+        share = min(max(winners - better, 0), equal) / equal  # equal scores share the places that they reach together
+        totals[seat] = (NUM_SEATS * share - winners) / (NUM_SEATS - winners)
+
+
+# --- many games -----------------------------------------------------------------------------------------
+
+
+@kernel
+def episode_status_in(games: npt.NDArray[np.record], i: int, matches: bool) -> int:
+    """`episode_status` of game i."""
+    return episode_status(games[i], matches)
+
+
+@kernel
+def next_rounds_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64]) -> None:
+    """`next_round` in each of the games at `(M,)` indices."""
+    for place in range(len(indices)):
+        next_round(games[indices[place]])
+
+
+@kernel
+def next_episodes_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], matches: bool) -> None:
+    """`next_episode` in each of the games at `(M,)` indices."""
+    for place in range(len(indices)):
+        next_episode(games[indices[place]], matches)
+
+
+@kernel
+def settle_at(
+    games: npt.NDArray[np.record],
+    indices: npt.NDArray[np.int64],
+    matches: bool,
+    reward: int,
+    seats: npt.NDArray[np.int64],
+    paid: npt.NDArray[np.float32],
+    earned: npt.NDArray[np.float64],
+    status: npt.NDArray[np.uint8],
+) -> None:
+    """Where a round has ended: add what one seat gets for it, and deal the next one if the match goes on.
+
+    Args:
+        games: `(N,)` of GAME.
+        indices: `(M,)` games to look at.
+        matches: whether an episode is a match.
+        reward: REWARD_*.
+        seats: `(N,)` the seat that is paid.
+        paid: `(N,)` of its total, what has been paid; brought up to date.
+        earned: `(N,)` what it has earned is added here.
+        status: `(N,)` filled at the indices: GOES_ON, TERMINATED or TRUNCATED.
+    """
+    totals = np.zeros(NUM_SEATS, np.float32)
+    for place in range(len(indices)):
+        i = indices[place]
+        game = games[i]
+        status[i] = episode_status(game, matches)
+        if game.ending != NOT_ENDED:
+            fill_match_totals(game, reward, totals)
+            earned[i] += totals[seats[i]] - paid[i]
+            paid[i] = totals[seats[i]]
+            if status[i] == GOES_ON:
+                next_round(game)
+                paid[i] = 0.0
+
+
+@kernel
+def earn_all(
+    games: npt.NDArray[np.record],
+    reward: int,
+    seats: npt.NDArray[np.int64],
+    paid: npt.NDArray[np.float32],
+    earned: npt.NDArray[np.float64],
+) -> None:
+    """Add for one seat of each of `(N,)` games what its total has changed by in the round under way."""
+    totals = np.zeros(NUM_SEATS, np.float32)
+    for i in range(len(games)):
+        fill_match_totals(games[i], reward, totals)
+        earned[i] += totals[seats[i]] - paid[i]
+        paid[i] = totals[seats[i]]
