@@ -7,7 +7,8 @@
 >>> observation["action_mask"].shape
 (109,)
 
-Importing this package registers `okey/round-v0` with PettingZoo and `okey/Round-v0` with Gymnasium.
+Importing this package registers `okey/round-v0` and `okey/match-v0` with PettingZoo, `okey/Round-v0` and
+`okey/Match-v0` with Gymnasium.
 """
 
 import importlib
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from okey_env.bots import Bot, bot_names, make_bot
     from okey_env.deal import Deal
     from okey_env.encoders import Encoder, as_encoder
+    from okey_env.match import Match
     from okey_env.observation import Observation
+    from okey_env.record import Record, RecordWriter
     from okey_env.round import Round, derive_seed
     from okey_env.rules import Rules
     from okey_env.single import OkeyEnv
@@ -33,9 +36,12 @@ _HOMES = {
     "Bot": "bots",
     "Deal": "deal",
     "Encoder": "encoders",
+    "Match": "match",
     "Observation": "observation",
     "OkeyEnv": "single",
     "OkeyVectorEnv": "vector",
+    "Record": "record",
+    "RecordWriter": "record",
     "Round": "round",
     "Rules": "rules",
     "SelfPlay": "vector",
@@ -52,9 +58,12 @@ __all__ = [
     "Bot",
     "Deal",
     "Encoder",
+    "Match",
     "Observation",
     "OkeyEnv",
     "OkeyVectorEnv",
+    "Record",
+    "RecordWriter",
     "Round",
     "Rules",
     "SelfPlay",
@@ -90,12 +99,15 @@ def _register() -> None:
     import gymnasium
     import pettingzoo
 
-    pettingzoo.register("aec", "okey/round-v0", entry_point="okey_env.aec:env")
-    gymnasium.register(
-        "okey/Round-v0",
-        entry_point="okey_env.single:OkeyEnv",
-        vector_entry_point="okey_env.vector:OkeyVectorEnv",
-    )
+    for episode in ("round", "match"):
+        options = {"episode": episode}
+        pettingzoo.register("aec", f"okey/{episode}-v0", entry_point="okey_env.aec:env", kwargs=options)
+        gymnasium.register(
+            f"okey/{episode.title()}-v0",
+            entry_point="okey_env.single:OkeyEnv",
+            vector_entry_point="okey_env.vector:OkeyVectorEnv",
+            kwargs=options,
+        )
 
 
 _register()

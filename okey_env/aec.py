@@ -1,23 +1,25 @@
-"""The round as a PettingZoo AEC environment.
+"""The round, or the match, as a PettingZoo AEC environment.
 
 | | |
 |---|---|
 | agents | `player_0` … `player_3`, the seats in playing order |
 | actions | `Discrete(109)`, see `okey_env.actions`; draw source and throw are two decisions of one agent |
 | observation | `{"observation": encoder's array, "action_mask": (109,) int8}`; the mask is all 0 off turn |
-| reward | `points`, `zero_sum`, `win` or a function, see `okey_env.rewards` |
-| episode | one round; a finish or an empty stock terminates, `max_throws` truncates |
-| `state()` | the whole table, hidden tiles included: `(488,)` uint8, see `raw_env.state` |
+| reward | `points`, `zero_sum`, `win`, for matches `placement`, or a function, see `okey_env.rewards` |
+| `episode="round"` | one round; a finish or an empty stock terminates, `max_throws` truncates |
+| `episode="match"` | rounds until somebody has no points left (R8); the score is in the observation |
+| `state()` | the whole table, hidden tiles included: `(492,)` uint8, see `raw_env.state` |
 | `reset(options={"deal": Deal(…)})` | starts from a chosen position |
+| `reset(options={"points": (2, 9, 4, 11)})` | starts from a chosen score |
 
 `raw_env` raises a `ValueError` in words on an illegal action; `env` wraps it in PettingZoo's standard
-wrappers, under which an illegal action ends the round.
+wrappers, under which an illegal action ends the episode.
 
 Version history: v0, the first.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import gymnasium
@@ -30,10 +32,12 @@ from okey_env.actions import NUM_ACTIONS, SHOW
 from okey_env.encoders import Encoder, as_encoder, observation_space_of
 from okey_env.engine.batch import act_in, look_in
 from okey_env.engine.state import ENDED_TRUNCATED, OBSERVATION
+from okey_env.match import Match
 from okey_env.observation import Observation
-from okey_env.options import deal_of
-from okey_env.render import RENDER_MODES, render
-from okey_env.rewards import RewardFunction, as_reward, worst_loss
+from okey_env.options import plays_matches, start_of
+from okey_env.record import Record
+from okey_env.render import RENDER_FPS, RENDER_MODES, Frame, Renderer
+from okey_env.rewards import RewardFunction, as_reward, illegal_reward
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes
@@ -42,21 +46,25 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK
 AGENTS = [f"player_{seat}" for seat in range(NUM_SEATS)]
 _SEATS = {agent: seat for seat, agent in enumerate(AGENTS)}
 _STATE_FIELDS = ("phase", "turn", "starter", "indicator", "okey", "stock_left", "throws", "offer")
-STATE_SIZE = 2 * NUM_SEATS * NUM_KINDS + NUM_STOCK + 16
+STATE_SIZE = 2 * NUM_SEATS * NUM_KINDS + NUM_STOCK + 20
 
 ObservationDict = dict[str, npt.NDArray[Any]]
 
 
 class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N801 (the name that PettingZoo gives it)
-    """One round for four agents, without the safety wrappers.
+    """One round, or one match, for four agents, without the safety wrappers.
 
     Args:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, or a function from a `Round` to the four totals.
-        render_mode: `ansi` (text), `human` (prints the text), or None.
+        reward: `points`, `zero_sum`, `win`, `placement`, or a function from a `Round` to the four totals.
+        render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
         max_cycles: turns of the whole table after which the round is truncated, if that comes before the
             rules' own `max_throws`; PettingZoo's registry passes it.
+        episode: `round` or `match`.
+
+    In a match the next round is dealt as soon as one has ended. `infos` then tell how the last one ended, and the
+    score.
 
     >>> env = raw_env(rules="klasik")
     >>> env.reset(seed=1)
@@ -69,7 +77,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         "name": "okey_round_v0",
         "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
-        "render_fps": 2,
+        "render_fps": RENDER_FPS,
     }
 
     def __init__(
@@ -79,16 +87,19 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         reward: str | RewardFunction = "zero_sum",
         render_mode: str | None = None,
         max_cycles: int | None = None,
+        episode: str = "round",
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # PettingZoo leaves it untyped
         self.rules = _with_cycles(as_rules(rules), max_cycles)
         self.encoder = as_encoder(encoder)
         self._size = self.encoder.size
-        self._total = as_reward(reward)
+        matches = plays_matches(episode)
+        self._total = as_reward(reward, matches=matches)
         self._pays_seldom = isinstance(reward, str)
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode={render_mode!r}: expected None or one of {self.metadata['render_modes']}")
+        self._renderer = Renderer(render_mode)
         self.render_mode = render_mode
+        if matches:
+            self.metadata = {**self.metadata, "name": "okey_match_v0"}
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
         self.observation_spaces: dict[str, gymnasium.spaces.Space[Any]] = {
@@ -98,7 +109,9 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             agent: gymnasium.spaces.Discrete(NUM_ACTIONS) for agent in AGENTS
         }
         self.state_space = gymnasium.spaces.Box(0, 255, (STATE_SIZE,), np.uint8)
-        self.round = Round(self.rules, seed=0)
+        self.match = Match(self.rules, seed=0) if matches else None
+        """The match as whoever runs the game sees it; None where an episode is one round."""
+        self.round = self.match.round if self.match else Round(self.rules, seed=0)
         """The round as whoever runs the game sees it, hidden tiles included."""
         self._seed: int | None = None
         self._number = 0
@@ -118,26 +131,27 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal a round.
+        """Deal a round, in a match the first one.
 
         Args:
-            seed: settles this round and, with it, all that follow without a seed.
-            options: `{"deal": Deal(…)}` starts from a chosen position.
+            seed: settles this episode and, with it, all that follow without a seed.
+            options: `{"deal": Deal(…)}` starts from a chosen position, `{"points": (2, 9, 4, 11)}` from a chosen score.
 
         Raises:
-            ValueError: an unknown option.
+            ValueError: an option looks misspelt, or is not what it should be; nothing has changed.
         """
-        deal = deal_of(options)
+        deal, points = start_of(options, self.rules)
         if seed is not None or self._seed is None:
             self._seed = seed if seed is not None else secrets.randbits(63)
             self._number = 0
         else:
             self._number += 1
-        self.round.deal(self._seed, deal, number=self._number)
+        (self.match or self.round).deal(self._seed, deal, number=self._number, points=points)
         self._begin()
+        self._show()
 
     def _begin(self) -> None:
-        """Set PettingZoo's attributes to where the round stands, with nothing paid yet."""
+        """Set PettingZoo's attributes to where the episode stands, with nothing paid yet."""
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -148,10 +162,10 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self._paid = [float(total) for total in self._total(self.round)]
         self._rewards_are_zero = True
         if self.round.over:
-            self._end()
+            self._end_round()
 
     def step(self, action: int | None) -> None:
-        """Do an action of `agent_selection`; None once the round is over.
+        """Do an action of `agent_selection`; None once the episode is over.
 
         Raises:
             ValueError: the action is illegal; the message says why, and nothing has changed.
@@ -161,7 +175,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             self._was_dead_step(action)
             return
         if action is None:
-            raise ValueError(f"{agent} may not pass None: the round goes on, expected an action 0 to {NUM_ACTIONS - 1}")
+            raise ValueError(f"{agent} may not pass None: the game goes on, expected an action 0 to {NUM_ACTIONS - 1}")
         number = int(action)
         if not act_in(self.round.games, 0, number):
             raise ValueError(self.round.why_illegal(number))
@@ -170,12 +184,13 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             self.rewards = dict.fromkeys(AGENTS, 0.0)
             self._rewards_are_zero = True
         over = self._ending.item() != 0
-        if over:
-            self._end()
-        else:
-            self.agent_selection = AGENTS[self._turn.item()]
         if over or number == SHOW or not self._pays_seldom:
             self._pay()
+        self._show()
+        if over:
+            self._end_round()
+        else:
+            self.agent_selection = AGENTS[self._turn.item()]
 
     def observe(self, agent: str) -> ObservationDict:
         """What an agent may know, encoded, and what it may do."""
@@ -190,11 +205,11 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         return self.round.observe(_SEATS[agent])
 
     def state(self) -> npt.NDArray[np.uint8]:
-        """The whole table: `(488,)` uint8.
+        """The whole table: `(492,)` uint8.
 
         212 racks by seat and kind; 212 heaps by seat and kind; 48 kinds of the stock in the order in which
         they will be drawn, 255 where drawn; then phase, turn, starter, indicator, okey, stock left, throws,
-        offer (255: none), points lost by seat, points won by seat.
+        offer (255: none), by seat the points lost, the points won, and the points of the match before this round.
         """
         fields = {name: field[0] for name, field in self.round.fields.items()}
         left = int(fields["stock_left"])
@@ -202,28 +217,39 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         stock[:left] = fields["stock"][NUM_STOCK - left :]
         rest = [fields[name] for name in _STATE_FIELDS]
         parts = [self.round.racks.ravel(), self.round.heaps.ravel(), stock, rest, fields["lost"], fields["won"]]
+        parts.append(fields["scores"])
         return np.concatenate(parts).astype(np.uint8)
 
-    def render(self) -> str | None:
-        """The table as text, hidden tiles included; printed in mode `human`."""
-        return render(self.round, self.render_mode)
+    def render(self) -> Frame:
+        """The whole table, hidden tiles included: a picture, a text, or None after showing it in a window."""
+        return self._renderer.render(self.round, AGENTS)
 
     def close(self) -> None:
-        """Nothing is held that must be released."""
+        """Close the window of mode `human`."""
+        self._renderer.close()
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
 
     def save(self) -> bytes:
-        """The round as bytes, hidden tiles included; see `okey_env.saving`."""
+        """The round with the points before it as bytes, hidden tiles included; see `okey_env.saving`."""
         return self.round.save()
 
     def restore(self, saved: bytes) -> None:
-        """Go back to a saved round. What was paid before stays paid: rewards count from here on.
+        """Go back to a saved game. What was paid before stays paid: rewards count from here on.
 
         Raises:
             ValueError: these are not the bytes of a saved game, or it plays other rules; nothing has changed.
         """
-        self.round.games[:] = from_bytes(saved, self.rules)
-        self._seed, self._number = int(self.round.fields["seed"][0]), int(self.round.fields["round_number"][0])
+        from_bytes(saved, self.rules)
+        (self.match or self.round).restore(saved)
+        self._seed, self._number = self.round.seed, (self.match or self.round).number
         self._begin()
+
+    def record(self, players: Sequence[str] | None = None) -> Record:
+        """The episode so far as a record, hidden tiles included; `players` are the names of the four seats."""
+        return Record.of(self.match or self.round, players or AGENTS)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the views into the round; a view does not survive a copy as a view."""
@@ -233,15 +259,26 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         vars(self).update(state)
         self._watch()
 
-    def _end(self) -> None:
-        truncated = self._ending.item() == ENDED_TRUNCATED
-        self.terminations = dict.fromkeys(AGENTS, not truncated)
-        self.truncations = dict.fromkeys(AGENTS, truncated)
-        result = {
+    def _end_round(self) -> None:
+        """The round is over and paid: end the episode, or deal the next round of the match."""
+        result: dict[str, Any] = {
             "ending": self.round.ending,
             "winner": None if self.round.winner is None else AGENTS[self.round.winner],
         }
+        truncated = self._ending.item() == ENDED_TRUNCATED
+        if self.match is not None:
+            result["rounds"] = self.match.rounds_played
+            result["scores"] = dict(zip(AGENTS, self.match.scores, strict=True))
+            result["winners"] = [AGENTS[seat] for seat in self.match.winners]
+            truncated = self.match.truncated
         self.infos = {agent: dict(result) for agent in AGENTS}
+        if self.match is not None and not self.match.over:
+            self.match.next_round()
+            self._paid = [float(total) for total in self._total(self.round)]
+            self.agent_selection = AGENTS[self.round.turn]
+            return
+        self.terminations = dict.fromkeys(AGENTS, not truncated)
+        self.truncations = dict.fromkeys(AGENTS, truncated)
 
     def _pay(self) -> None:
         """Pay each seat what its total has changed by."""
@@ -259,14 +296,14 @@ def env(
     reward: str | RewardFunction = "zero_sum",
     render_mode: str | None = None,
     max_cycles: int | None = None,
+    episode: str = "round",
 ) -> pettingzoo.AECEnv[str, ObservationDict, int | None]:
-    """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the round.
+    """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the episode.
 
     Whoever acts illegally is paid minus the most that a round can cost, the others nothing.
     """
-    raw = raw_env(rules, encoder, reward, render_mode, max_cycles)
-    illegal = -1.0 if reward == "win" else -worst_loss(raw.rules)
-    safe: Any = wrappers.TerminateIllegalWrapper(raw, illegal_reward=illegal)
+    raw = raw_env(rules, encoder, reward, render_mode, max_cycles, episode)
+    safe: Any = wrappers.TerminateIllegalWrapper(raw, illegal_reward=illegal_reward(reward, raw.rules))
     safe = wrappers.AssertOutOfBoundsWrapper(safe)
     return cast("pettingzoo.AECEnv[str, ObservationDict, int | None]", wrappers.OrderEnforcingWrapper(safe))
 

@@ -1,26 +1,108 @@
-"""A table as text. It shows everything, as a spectator behind all four racks would see it."""
+"""What environments show of a table: a picture, a window, or text.
+
+All of them show everything, as a spectator behind all four racks would see it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
 
 import gymnasium
+import numpy as np
+import numpy.typing as npt
 
 from okey_env.engine.state import EVENT_SHOW, EVENT_TAKE, EVENTS
+from okey_env.paint import load_pygame
+from okey_env.picture import table_picture
 from okey_env.round import Round
 from okey_env.tiles import NUM_SEATS, kind_text, rack_text
 
-RENDER_MODES = ("human", "ansi")
-"""`ansi`: the text is returned; `human`: it is printed."""
+RENDER_MODES = ("human", "rgb_array", "ansi")
+"""`human`: a window; `rgb_array`: a picture, `(720, 960, 3)` uint8; `ansi`: a text."""
+RENDER_FPS = 2
+"""Moves a second in a window and, unless told otherwise, in a video."""
 _LAST_EVENTS = 6
+_NO_SCREEN = ("dummy", "offscreen")  # drivers of SDL that show nothing
+
+Frame = str | npt.NDArray[np.uint8] | None
 
 
-def render(round: Round, mode: str | None) -> str | None:
-    """The table in a render mode of Gymnasium and PettingZoo; a warning if none was chosen."""
-    if mode is None:
-        gymnasium.logger.warn("render() was called, but no render_mode was given when the environment was made")
+class Renderer:
+    """`render()` and `close()` of an environment, in one of the modes of Gymnasium and PettingZoo.
+
+    Args:
+        mode: one of `RENDER_MODES`, or None.
+
+    Raises:
+        ValueError: there is no such mode.
+
+    >>> Renderer("rgb_array").render(Round(seed=1)).shape
+    (720, 960, 3)
+    """
+
+    def __init__(self, mode: str | None) -> None:
+        if mode not in (None, *RENDER_MODES):
+            raise ValueError(f"render_mode={mode!r}: expected None or one of {list(RENDER_MODES)}")
+        self.mode = mode
+        self._window: _Window | None = None
+
+    def render(self, round: Round, players: Sequence[str] | None = None) -> Frame:
+        """The table as the mode has it: an array, a text, or None after showing it; a warning if there is no mode.
+
+        Args:
+            round: the round.
+            players: the names of the four seats, for pictures.
+        """
+        if self.mode is None:
+            gymnasium.logger.warn("render() was called, but no render_mode was given when the environment was made")
+            return None
+        if self.mode == "ansi":
+            return table_text(round)
+        picture = table_picture(round, players)
+        if self.mode == "rgb_array":
+            return picture
+        if self._window is None:
+            self._window = _Window((picture.shape[1], picture.shape[0]))
+        self._window.show(picture)
         return None
-    text = table_text(round)
-    if mode == "ansi":
-        return text
-    print(text, flush=True)
-    return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy of an environment has no window until it shows something."""
+        return Renderer, (self.mode,)
+
+
+class _Window:
+    """A window that shows pictures, each for a moment. Once it is closed by hand, the play goes on without it."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        self._pygame = load_pygame()
+        self._pygame.display.init()
+        self._pygame.display.set_mode(size)
+        self._pygame.display.set_caption("Okey")
+        self._clock = self._pygame.time.Clock()
+        self._open = True
+
+    def show(self, picture: npt.NDArray[np.uint8]) -> None:
+        display = self._pygame.display
+        surface = display.get_surface() if self._open else None
+        if surface is None:  # pygame has one window for all environments, and it is closed
+            return
+        self._pygame.surfarray.blit_array(surface, picture.transpose(1, 0, 2))
+        display.flip()
+        if self._pygame.event.get(self._pygame.QUIT):
+            self.close()
+        elif display.get_driver() not in _NO_SCREEN:
+            self._clock.tick(RENDER_FPS)
+
+    def close(self) -> None:
+        if self._open:
+            self._pygame.display.quit()
+            self._open = False
 
 
 def table_text(round: Round) -> str:

@@ -9,10 +9,16 @@ paid back by itself if the function says so.
 | `points` | minus the points it has lost (R6), 0 or less | what was lost |
 | `zero_sum` | what others lost to it, less what it lost to others | 0 |
 | `win` | 1 for the winner, -1/3 for the others; a void round 0; with teams 1 and -1 | 0 |
+| `placement` | the seat's share of winning the match (R8.3), 1 for a whole win, else 0 | 0 |
+
+In a match every round pays, and the match pays their sum. `placement` is for matches only and is 0 until the last
+round has ended; then a loser has -1/3, or -1 where two seats win or teams play, and seats that share a win have the
+mean of what they share.
 """
 
 from collections.abc import Callable, Sequence
 
+from okey_env.match import shares
 from okey_env.round import Round
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_SEATS
@@ -42,25 +48,46 @@ def win(round: Round) -> list[float]:
     return [1.0 if seat == winner else -1.0 / (NUM_SEATS - 1) for seat in range(NUM_SEATS)]
 
 
+def placement(round: Round) -> list[float]:
+    """Each seat's share of the win once its match is over, so scaled that a whole win is 1 and the four sum to 0."""
+    won = shares(round)
+    winners = sum(won)
+    return [float((NUM_SEATS * share - winners) / (NUM_SEATS - winners)) for share in won]
+
+
 REWARDS: dict[str, RewardFunction] = {"points": points, "zero_sum": zero_sum, "win": win}
-"""The rewards by name."""
+"""The rewards of a round by name."""
+MATCH_REWARDS: dict[str, RewardFunction] = {**REWARDS, "placement": placement}
+"""The rewards of a match by name."""
 
 
-def as_reward(reward: str | RewardFunction) -> RewardFunction:
+def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardFunction:
     """A reward by its name, or a function of one's own.
 
+    Args:
+        reward: the name, or the function.
+        matches: whether it is for matches.
+
     Raises:
-        ValueError: no reward has that name.
+        ValueError: no reward of rounds, or of matches, has that name.
     """
     if isinstance(reward, str):
-        if reward not in REWARDS:
+        known = MATCH_REWARDS if matches else REWARDS
+        if reward in MATCH_REWARDS and reward not in known:
+            raise ValueError(f"reward={reward!r} is paid at the end of a match: expected episode='match' with it")
+        if reward not in known:
             raise ValueError(
-                f"reward={reward!r} is not a reward: expected {', '.join(map(repr, REWARDS))} or a function of a Round"
+                f"reward={reward!r} is not a reward: expected {', '.join(map(repr, known))} or a function of a Round"
             )
-        return REWARDS[reward]
+        return known[reward]
     if not callable(reward):
         raise ValueError(f"reward={reward!r} is not a reward: expected a name or a function of a Round")
     return reward
+
+
+def illegal_reward(reward: str | RewardFunction, rules: Rules) -> float:
+    """What an illegal action that ends an episode is paid: minus the most that a seat can lose in one round."""
+    return -1.0 if reward in ("win", "placement") else -worst_loss(rules)
 
 
 def worst_loss(rules: Rules) -> float:

@@ -5,7 +5,7 @@ everything, so it is never handed to a bot: bots get `round.observe(seat)`.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,40 @@ import numpy.typing as npt
 
 from okey_env import actions
 from okey_env.deal import Deal
-from okey_env.engine.batch import act_in, mask_in
-from okey_env.engine.deal import deal as deal_round
+from okey_env.engine.batch import act_in, deal_in, mask_in
 from okey_env.engine.random import derive_seed as derive_seed_kernel
 from okey_env.engine.state import ENDINGS, GAME, NO_SEAT, NO_TILE, PHASES, new_games, rules_of
 from okey_env.observation import Observation
-from okey_env.rules import Rules, as_rules
+from okey_env.rules import START_POINTS_RANGE, Rules, as_rules
 from okey_env.saving import from_bytes, to_bytes
-from okey_env.tiles import NUM_KINDS, kind_text, parse_kind
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, kind_text, parse_kind
 
 
 def derive_seed(seed: int, index: int) -> int:
     """The seed of the `index`-th game under one seed, as every part of this package derives it."""
     return int(derive_seed_kernel(np.uint64(seed % 2**64), np.uint64(index)))
+
+
+def check_points(points: Sequence[int] | None, rules: Rules) -> list[int]:
+    """The four seats' points before a round, `start_points` if none are given.
+
+    Raises:
+        ValueError: not four whole numbers from 1 to 21, or (R8.4) partners with different points.
+
+    >>> check_points((2, 9, 4, 11), Rules())
+    [2, 9, 4, 11]
+    """
+    if points is None:
+        return [rules.start_points] * NUM_SEATS
+    most = START_POINTS_RANGE[1]
+    listed: Any = points  # from reset options, so anything may come
+    given = list(listed) if isinstance(listed, Iterable) else []
+    numbers = [int(number) for number in given if isinstance(number, int | np.integer) and 1 <= number <= most]
+    if not len(given) == len(numbers) == NUM_SEATS:
+        raise ValueError(f"points={points!r}: expected {NUM_SEATS} whole numbers from 1 to {most}, one for each seat")
+    if rules.teams and numbers[:2] != numbers[2:]:
+        raise ValueError(f"points={points!r}: expected the same for seats 0 and 2, and for 1 and 3, which are teams")
+    return numbers
 
 
 class Round:
@@ -36,6 +57,7 @@ class Round:
         seed: with `number` all that the deal depends on; None: a random one.
         deal: a chosen position; what it leaves open is dealt by the seed.
         number: which round of this seed.
+        points: the four seats' points of the match before this round; None: `start_points` of the rules.
         draw_queues: each seat draws from its own quarter of the stock, for paired evaluation.
 
     >>> round = Round("gamelake", seed=7)
@@ -50,18 +72,26 @@ class Round:
         deal: Deal | None = None,
         *,
         number: int = 0,
+        points: Sequence[int] | None = None,
         draw_queues: bool = False,
     ) -> None:
         self.rules = as_rules(rules)
         self._hold(new_games(self.rules, 1, draw_queues=draw_queues))
-        self.deal(seed if seed is not None else secrets.randbits(63), deal, number=number)
+        self.deal(seed if seed is not None else secrets.randbits(63), deal, number=number, points=points)
 
-    def deal(self, seed: int, deal: Deal | None = None, *, number: int = 0) -> None:
-        """Deal a new round with the same rules."""
+    def deal(
+        self, seed: int, deal: Deal | None = None, *, number: int = 0, points: Sequence[int] | None = None
+    ) -> None:
+        """Deal a new round with the same rules.
+
+        Raises:
+            ValueError: nobody can have these points; nothing has changed.
+        """
+        self.fields["scores"][0] = check_points(points, self.rules)
         self.fields["seed"][0] = seed % 2**64
         self.fields["round_number"][0] = number
         if deal is None:
-            deal_round(self.games[0], NO_SEAT)
+            deal_in(self.games, 0, NO_SEAT)
         else:
             deal.place(self.games[0])
 
@@ -72,6 +102,21 @@ class Round:
         """Its fields by name, each a view with one row."""
 
     # --- where the round stands --------------------------------------------------------------------------
+
+    @property
+    def seed(self) -> int:
+        """The seed of its deal."""
+        return int(self.fields["seed"].item())
+
+    @property
+    def number(self) -> int:
+        """Which round of its seed this is."""
+        return int(self.fields["round_number"].item())
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Points of the match before this round, by seat (R8)."""
+        return tuple(self.fields["scores"][0].tolist())
 
     @property
     def turn(self) -> int:

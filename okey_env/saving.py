@@ -17,8 +17,12 @@ _DIGEST_SIZE = 8
 
 
 def to_bytes(games: npt.NDArray[np.record], i: int) -> bytes:
-    """Game i of `(N,)` as bytes, hidden tiles included."""
-    body = games[i : i + 1].tobytes()
+    """Game i of `(N,)` as bytes, hidden tiles included; the same for the same game, whatever the record held before."""
+    game = games[i : i + 1].copy()
+    game["log"][0, int(game["num_events"][0]) :] = 0  # what is left there of earlier rounds counts for nothing
+    for pile, height in zip(game["pile"][0], game["pile_height"][0], strict=True):
+        pile[int(height) :] = 0
+    body = game.tobytes()
     return _HEADER + _digest(body) + body
 
 

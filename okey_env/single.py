@@ -1,4 +1,4 @@
-"""The round as a Gymnasium environment: one learning seat against three bots, an episode is one round."""
+"""The round, or the match, as a Gymnasium environment: one learning seat against three bots."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,9 +10,11 @@ import numpy.typing as npt
 from okey_env.actions import NUM_ACTIONS
 from okey_env.bots import BotSpec
 from okey_env.encoders import Encoder, as_encoder, observation_space_of
-from okey_env.options import deal_of
-from okey_env.render import RENDER_MODES, render
-from okey_env.rewards import RewardFunction, as_reward, worst_loss
+from okey_env.match import Match
+from okey_env.options import plays_matches, start_of
+from okey_env.record import Record
+from okey_env.render import RENDER_FPS, RENDER_MODES, Frame, Renderer
+from okey_env.rewards import RewardFunction, as_reward, illegal_reward
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes
@@ -26,13 +28,14 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
     Args:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, or a function from a `Round` to the four totals.
+        reward: `points`, `zero_sum`, `win`, `placement`, or a function from a `Round` to the four totals.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
-        learning_seat: its place at the table, 0 to 3; None: it moves one place on each round.
-        on_illegal: `lose`: an illegal action ends the round with minus the most that a round can cost, and
+        learning_seat: its place at the table, 0 to 3; None: it moves one place on each episode.
+        on_illegal: `lose`: an illegal action ends the episode with minus the most that a round can cost, and
             `info["illegal"]` says why; `raise`: it is a `ValueError`, and nothing has changed.
-        render_mode: `ansi` (text), `human` (prints the text), or None.
+        render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
+        episode: `round`, or `match`: rounds until somebody has no points left (R8).
 
     The mask of legal actions is in the observation and, for trainers that ask for it, in `action_masks()`.
 
@@ -41,7 +44,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
     >>> observation, reward, terminated, truncated, info = env.step(int(observation["action_mask"].argmax()))
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 (Gymnasium's contract)
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012 (Gymnasium's contract)
 
     def __init__(
         self,
@@ -52,59 +55,66 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         learning_seat: int | None = None,
         on_illegal: str = "lose",
         render_mode: str | None = None,
+        episode: str = "round",
     ) -> None:
         if on_illegal not in ("lose", "raise"):
             raise ValueError(f"on_illegal={on_illegal!r}: expected 'lose' or 'raise'")
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode={render_mode!r}: expected None or one of {self.metadata['render_modes']}")
         self.rules = as_rules(rules)
         self.encoder = as_encoder(encoder)
+        self._renderer = Renderer(render_mode)
         self.render_mode = render_mode
         self.observation_space: gymnasium.spaces.Space[Any] = observation_space_of(self.encoder)
         self.action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
-        self.round = Round(self.rules, seed=0)
+        self.match = Match(self.rules, seed=0) if plays_matches(episode) else None
+        """The match as whoever runs the game sees it; None where an episode is one round."""
+        self.round = self.match.round if self.match else Round(self.rules, seed=0)
         """The round as whoever runs the game sees it, hidden tiles included."""
-        self._total = as_reward(reward)
-        self._illegal_reward = -1.0 if reward == "win" else -worst_loss(self.rules)
+        self._total = as_reward(reward, matches=self.match is not None)
+        self._illegal_reward = illegal_reward(reward, self.rules)
         self._opponents = make_opponents(opponents)
         self._learning_seat = learning_seat_of(learning_seat)
         self._on_illegal = on_illegal
-        self._round_seed: int | None = None
+        self._game_seed: int | None = None
         self._number = 0
         self._seat = 0
-        self._paid = 0.0
+        self._paid = 0.0  # of the total of the round under way
+        self._earned = 0.0  # by rounds that have ended since the last decision
 
     @property
     def seat(self) -> int:
-        """The learning seat's place in this round."""
+        """The learning seat's place in this episode."""
         return self._seat
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Deal a round and let the bots play up to the learning seat.
+        """Deal a round, in a match the first one, and let the bots play up to the learning seat.
 
         Args:
-            seed: settles this round and, with it, all that follow without a seed.
-            options: `{"deal": Deal(…)}` starts from a chosen position.
+            seed: settles this episode and, with it, all that follow without a seed.
+            options: `{"deal": Deal(…)}` starts from a chosen position, `{"points": (2, 9, 4, 11)}` from a chosen score.
+
+        Raises:
+            ValueError: an option looks misspelt, or is not what it should be.
         """
         super().reset(seed=seed)
-        deal = deal_of(options)
-        if seed is not None or self._round_seed is None:
-            self._round_seed = seed if seed is not None else int(self.np_random.integers(2**63))
+        deal, points = start_of(options, self.rules)
+        if seed is not None or self._game_seed is None:
+            self._game_seed = seed if seed is not None else int(self.np_random.integers(2**63))
             self._number = 0
             for bot in self._opponents:
-                bot.reset(self._round_seed)
+                bot.reset(self._game_seed)
         else:
             self._number += 1
         while True:
-            self.round.deal(self._round_seed, deal, number=self._number)
+            (self.match or self.round).deal(self._game_seed, deal, number=self._number, points=points)
+            self._show()
             self._seat = self._number % NUM_SEATS if self._learning_seat is None else self._learning_seat
-            self._paid = float(self._total(self.round)[self._seat])
+            self._paid, self._earned = self._due(), 0.0
             self._bots_play()
             if not self.round.over:
                 return self._observation(), {}
-            self._number += 1  # a bot finished before the learning seat could move: no episode
+            self._number += 1  # the bots ended it before the learning seat could move: no episode
 
     def step(
         self, action: int | np.integer[Any]
@@ -120,21 +130,23 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             if self._on_illegal == "raise":
                 raise
             return self._observation(), self._illegal_reward, True, False, {"illegal": str(error)}
+        self._show()
         self._bots_play()
-        total = float(self._total(self.round)[self._seat])
-        reward, self._paid = total - self._paid, total
-        truncated = self.round.ending == "truncated"
-        info: dict[str, Any] = {}
-        if self.round.over:
-            info = {"ending": self.round.ending, "won": self.round.winner == self._seat}
-        return self._observation(), reward, self.round.over and not truncated, truncated, info
+        total = self._due()
+        reward, self._paid, self._earned = self._earned + total - self._paid, total, 0.0
+        over = self.round.over
+        truncated = over and (self.match.truncated if self.match else self.round.ending == "truncated")
+        return self._observation(), reward, over and not truncated, truncated, self._info() if over else {}
 
     def save(self) -> bytes:
-        """The round as bytes, hidden tiles included; see `okey_env.saving`. The learning seat's place is not in it."""
+        """The round with the points before it as bytes, hidden tiles included; see `okey_env.saving`.
+
+        The learning seat's place is not in it.
+        """
         return self.round.save()
 
     def restore(self, saved: bytes) -> dict[str, npt.NDArray[Any]]:
-        """Go back to a round that was saved where this seat was to move; returns what it sees.
+        """Go back to a game that was saved where this seat was to move; returns what it sees.
 
         Raises:
             ValueError: these are not the bytes of a saved game, or it plays other rules, or another seat is to move;
@@ -145,20 +157,59 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             raise ValueError(
                 f"in the saved game seat {game['turn'][0]} is to move: expected seat {self._seat}, which learns"
             )
-        self.round.games[:] = game
-        self._round_seed, self._number = int(game["seed"][0]), int(game["round_number"][0])
-        self._paid = float(self._total(self.round)[self._seat])
+        (self.match or self.round).restore(saved)
+        self._game_seed, self._number = self.round.seed, (self.match or self.round).number
+        self._paid, self._earned = self._due(), 0.0
         return self._observation()
+
+    def record(self, name: str = "learner") -> Record:
+        """The episode so far as a record, hidden tiles included; `name` is that of the learning seat."""
+        return Record.of(self.match or self.round, self._players(name))
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """What the learning seat may do: `(109,)` bool."""
         return self.round.observe(self._seat).action_mask.astype(np.bool_)
 
-    def render(self) -> str | None:
-        """The table as text, hidden tiles included; printed in mode `human`."""
-        return render(self.round, self.render_mode)
+    def render(self) -> Frame:
+        """The whole table, hidden tiles included: a picture, a text, or None after showing it in a window."""
+        return self._renderer.render(self.round, self._players("learner"))
+
+    def close(self) -> None:
+        """Close the window of mode `human`."""
+        self._renderer.close()
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    def _players(self, name: str) -> list[str]:
+        """Who sits where: the bots by their names, the learning seat by this one."""
+        bots = [bot.name for bot in self._opponents]
+        players = [name, *(bots if len(bots) > 1 else bots * (NUM_SEATS - 1))]
+        return [players[(place - self._seat) % NUM_SEATS] for place in range(NUM_SEATS)]
+
+    def _info(self) -> dict[str, Any]:
+        """How the episode ended."""
+        if self.match is not None:
+            winners, scores = self.match.winners, self.match.scores
+            return {"winners": winners, "won": self._seat in winners, "scores": scores}
+        return {"ending": self.round.ending, "won": self.round.winner == self._seat}
+
+    def _due(self) -> float:
+        """The learning seat's total of the round under way."""
+        return float(self._total(self.round)[self._seat])
 
     def _bots_play(self) -> None:
+        """Let the bots move until the learning seat is to move or the episode is over."""
+        while True:
+            self._bots_move()
+            if not self.round.over or self.match is None or self.match.over:
+                return
+            self._earned += self._due() - self._paid
+            self.match.next_round()
+            self._paid = self._due()
+
+    def _bots_move(self) -> None:
         while not self.round.over and self.round.turn != self._seat:
             place = (self.round.turn - self._seat) % NUM_SEATS
             bot = self._opponents[place - 1 if len(self._opponents) > 1 else 0]
@@ -167,6 +218,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
                 self.round.apply(int(action))
             except ValueError as error:
                 raise ValueError(f"the bot {bot.name!r} acts illegally: {error}") from error
+            self._show()
 
     def _observation(self) -> dict[str, npt.NDArray[Any]]:
         seen = self.round.observe(self._seat)

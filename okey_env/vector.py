@@ -1,10 +1,10 @@
-"""Many rounds side by side: `SelfPlay` for all four seats, `OkeyVectorEnv` for one learning seat against bots.
+"""Many rounds, or matches, at once: `SelfPlay` for all four seats, `OkeyVectorEnv` for one learning seat against bots.
 
 `SelfPlay` advances every game by one decision of whichever seat is to move, and deals again where a round
 ends. `OkeyVectorEnv` is a Gymnasium `VectorEnv` with same-step autoreset whose other seats are bots.
 
-Game i of seed s is the same round as `Round(seed=derive_seed(s, i))`, however many games run beside it and on
-however many threads.
+Game i of seed s is the same round as `Round(seed=derive_seed(s, i))`, and the same match as
+`Match(seed=derive_seed(s, i))`, however many games run beside it and on however many threads.
 
 Shapes: `N` games, `A` = 109 actions, `E` entries of the encoder.
 """
@@ -22,12 +22,26 @@ from gymnasium.vector.utils import batch_space
 
 from okey_env.actions import NUM_ACTIONS, to_text
 from okey_env.bots import Bot, BotSpec, choose_for
+from okey_env.deal import Deal
 from okey_env.encoders import Encoder, as_encoder, observation_space_of
-from okey_env.engine.batch import apply_at, deal_next_at, look_at_seats, observe_at, totals_of_seats
+from okey_env.engine.batch import apply_at, look_at_seats, observe_at
+from okey_env.engine.match import (
+    GOES_ON,
+    MATCH_REWARD_NAMES,
+    MAX_ROUNDS,
+    TERMINATED,
+    TRUNCATED,
+    earn_all,
+    fill_match_totals,
+    next_episodes_at,
+    settle_at,
+)
 from okey_env.engine.parallel import advance_parallel, advance_range, deal_range, first_illegal, look_range
-from okey_env.engine.state import ENDED_TRUNCATED, NOT_ENDED, OBSERVATION, new_games
-from okey_env.engine.totals import REWARD_NAMES, fill_totals
-from okey_env.rewards import worst_loss
+from okey_env.engine.state import NOT_ENDED, OBSERVATION, new_games
+from okey_env.engine.totals import REWARD_NAMES
+from okey_env.options import plays_matches, start_of
+from okey_env.render import RENDER_FPS, Renderer
+from okey_env.rewards import illegal_reward
 from okey_env.round import Round, derive_seed
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes, to_bytes
@@ -39,7 +53,7 @@ _RESETS = 2**62
 
 
 class SelfPlay:
-    """`N` rounds in which every seat asks the caller for its moves.
+    """`N` rounds, or matches, in which every seat asks the caller for its moves.
 
     After `reset` and each `step` these arrays hold what the seat to move of each game needs; they are the same
     arrays every time, written in place, and the caller may keep them as its own buffers:
@@ -47,14 +61,15 @@ class SelfPlay:
     * `records` `(N,)` of OBSERVATION, `masks` `(N, A)` int8, `seats` `(N,)` int64;
     * `observations` `(N, E)` float32, if there is an encoder;
     * `rewards` `(N, 4)` float32 by place at the table, `terminated` and `truncated` `(N,)` bool, about the
-      action just done. Where a round ended, the others already belong to the next one.
+      action just done, the flags about the episode. Where a round ended, the others already belong to the next one.
 
     Args:
         num_games: `N`.
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name; None: `records` only.
         seed: settles everything; None: a random one.
-        reward: `points`, `zero_sum` or `win`.
+        reward: `points`, `zero_sum`, `win`, for matches `placement`.
+        episode: `round`, or `match`: rounds until somebody has no points left (R8).
         num_threads: threads that share the games; the results do not depend on it.
 
     >>> games = SelfPlay(8, seed=1)
@@ -71,6 +86,7 @@ class SelfPlay:
         encoder: str | Encoder | None = "flat",
         seed: int | None = None,
         reward: str = "zero_sum",
+        episode: str = "round",
         *,
         num_threads: int = 1,
     ) -> None:
@@ -91,15 +107,25 @@ class SelfPlay:
         self.terminated = np.zeros(num_games, np.bool_)
         self.truncated = np.zeros(num_games, np.bool_)
         self._paid = np.zeros((num_games, NUM_SEATS), np.float32)
-        self._reward = _reward_number(reward)
+        self._matches = plays_matches(episode)
+        self._reward = _reward_number(reward, self._matches)
         self._seed = seed if seed is not None else secrets.randbits(63)
         self._num_threads = num_threads
 
-    def reset(self, seed: int | None = None) -> None:
-        """Deal the first round of every game, of this seed or the one given at the start."""
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Deal the first round of every game, of this seed or the one given at the start.
+
+        Args:
+            seed: settles everything.
+            options: `deal` and `points`, as in the other environments, for the first round of every game.
+
+        Raises:
+            ValueError: an option looks misspelt, or is not what it should be.
+        """
+        start = start_of(options, self.rules)
         if seed is not None:
             self._seed = seed
-        deal_range(self.games, np.uint64(self._seed % 2**64), 0, self.num_games)
+        _deal_first(self.games, self._seed, *start)
         self._paid[:] = 0
         self.rewards[:] = 0
         self.terminated[:] = False
@@ -120,7 +146,7 @@ class SelfPlay:
         if wrong >= 0:
             raise ValueError(_illegal_text(self.games, wrong, int(chosen[wrong])))
         games, n = self.games, self.num_games
-        paying = (self._reward, self._paid, self.rewards, self.terminated, self.truncated)
+        paying = (self._matches, self._reward, self._paid, self.rewards, self.terminated, self.truncated)
         if self._num_threads == 1:
             advance_range(games, chosen, *paying, 0, n)
             look_range(games, self.records, self.masks, self.seats, 0, n)
@@ -144,7 +170,7 @@ class SelfPlay:
         if game["ending"][0] != NOT_ENDED:
             raise ValueError("the saved game is over: expected one in which a seat is to move")
         self.games[i : i + 1] = game
-        fill_totals(game[0], self._reward, self._paid[i])
+        fill_match_totals(game[0], self._reward, self._paid[i])
         look_range(self.games, self.records, self.masks, self.seats, i, i + 1)
         self._encode()
 
@@ -160,27 +186,33 @@ class SelfPlay:
 
 
 class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64], npt.NDArray[Any]]):
-    """One learning seat in each of `N` rounds, bots in the others; an episode is one round.
+    """One learning seat in each of `N` rounds, or matches, bots in the others.
 
-    Same-step autoreset: where a round ends, the returned observation is the first of the next one, and
-    `infos["final_obs"]` has the last of the old. A round that a bot wins before the learning seat has moved at
-    all is no episode; another is dealt.
+    Same-step autoreset: where an episode ends, the returned observation is the first of the next one, and
+    `infos["final_obs"]` has the last of the old. An episode that bots end before the learning seat has moved at
+    all is none; another is dealt.
 
     Args:
         num_envs: `N`.
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum` or `win`.
+        reward: `points`, `zero_sum`, `win`, for matches `placement`.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
-        learning_seat: its place at the table, 0 to 3; None: it moves one place on each round.
+        learning_seat: its place at the table, 0 to 3; None: it moves one place on each episode.
         seed: settles everything until `reset` is given another; None: a random one.
         copy: return copies of the observations; otherwise the same arrays are overwritten by the next step.
+        episode: `round`, or `match`: rounds until somebody has no points left (R8).
+        render_mode: what `render` gives for each game: `rgb_array` or `ansi`.
 
-    An illegal action ends the round for the learning seat with minus the most that a round can cost.
+    An illegal action ends the episode for the learning seat with minus the most that a round can cost.
     """
 
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012 (Gymnasium's contract)
+    metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's contract)
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": ["rgb_array", "ansi"],
+        "render_fps": RENDER_FPS,
+    }
 
     def __init__(
         self,
@@ -192,9 +224,16 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         learning_seat: int | None = None,
         seed: int | None = None,
         copy: bool = True,
+        episode: str = "round",
+        render_mode: str | None = None,
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs={num_envs}: expected 1 or more")
+        modes = self.metadata["render_modes"]
+        if render_mode is not None and render_mode not in modes:
+            raise ValueError(f"render_mode={render_mode!r}: expected None or one of {modes}")
+        self.render_mode = render_mode
+        self._renderer = Renderer(render_mode)
         self.num_envs = num_envs
         self.rules = as_rules(rules)
         self.encoder = as_encoder(encoder)
@@ -208,10 +247,12 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self.masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
         self._opponents: list[Bot] = make_opponents(opponents)
         self._learning_seat = learning_seat_of(learning_seat)
-        self._reward = _reward_number(reward)
-        self._illegal_reward = -1.0 if reward == "win" else -worst_loss(self.rules)
-        self._totals = np.zeros(num_envs, np.float32)
-        self._paid = np.zeros(num_envs, np.float32)
+        self._matches = plays_matches(episode)
+        self._reward = _reward_number(reward, self._matches)
+        self._illegal_reward = illegal_reward(reward, self.rules)
+        self._paid = np.zeros(num_envs, np.float32)  # of the total of the round under way
+        self._earned = np.zeros(num_envs)  # and not given out yet
+        self._status = np.zeros(num_envs, np.uint8)  # GOES_ON, TERMINATED, TRUNCATED
         self._seed = seed if seed is not None else secrets.randbits(63)
         self._resets = 0
         self._copy = copy
@@ -220,14 +261,17 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Deal a round in every game and let the bots play up to the learning seat.
+        """Deal a round in every game, in a match the first one, and let the bots play up to the learning seat.
 
         Args:
             seed: settles everything from here on; None: goes on from the seed given last, with new rounds.
-            options: none are known.
+            options: `{"deal": Deal(…)}` starts every game from a chosen position, `{"points": (2, 9, 4, 11)}` from a
+                chosen score; episodes after the first are dealt anew.
+
+        Raises:
+            ValueError: an option looks misspelt, or is not what it should be.
         """
-        if options:
-            raise ValueError(f"reset option {sorted(options)[0]!r} is not known: expected none")
+        start = start_of(options, self.rules)
         if seed is not None and not isinstance(seed, int | np.integer):
             raise ValueError(f"seed={seed!r}: expected one whole number, from which each game derives its own")
         if seed is not None:
@@ -236,10 +280,9 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._resets += 1
         for bot in self._opponents:
             bot.reset(settled)
-        deal_range(self.games, np.uint64(settled % 2**64), 0, self.num_envs)
-        self._paid[:] = 0
+        _deal_first(self.games, settled, *start)
         every = np.arange(self.num_envs)
-        self._seat(every)
+        self._begin(every)
         self._bots_play(every, redeal=True)
         self._look()
         return self._observation(), {}
@@ -263,32 +306,42 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         able = every[legal]
         apply_at(self.games, able, chosen[able])
         self._bots_play(able, redeal=False)
+        earn_all(self.games, self._reward, self._seats, self._paid, self._earned)
 
-        ending = self.games["ending"]
-        truncated = ending == ENDED_TRUNCATED
-        terminated = (ending != NOT_ENDED) & ~truncated | ~legal
-        rewards = self._pay()
-        rewards[~legal] = self._illegal_reward
+        truncated = self._status == TRUNCATED
+        terminated = (self._status == TERMINATED) | ~legal
+        rewards = np.where(legal, self._earned, self._illegal_reward)
+        self._earned[:] = 0
         done = np.flatnonzero(terminated | truncated)
         infos: dict[str, Any] = {}
         if len(done):
             infos = self._final_infos(done, terminated | truncated)
-            self._deal_again(done)
+            self._next_episode(done)
+            self._bots_play(done, redeal=True)
         self._look()
         return self._observation(), rewards, terminated, truncated, infos
 
-    def _bots_play(self, indices: npt.NDArray[np.int64], *, redeal: bool) -> None:
-        """Let the bots move in the games at `indices` until the learning seat is to move or the round is over.
+    def render(self) -> tuple[Any, ...]:
+        """The whole table of each game, as a picture or as text: `(N,)` of them."""
+        round, frames = Round(self.rules, seed=0), []
+        for i in range(self.num_envs):
+            round.games[:] = self.games[i : i + 1]
+            frames.append(self._renderer.render(round))
+        return tuple(frames)
 
-        With `redeal`, a round that ends on the way is dealt again: the learning seat has not moved in it.
+    def _bots_play(self, indices: npt.NDArray[np.int64], *, redeal: bool) -> None:
+        """Let the bots move in the games at `indices` until the learning seat is to move or the episode is over.
+
+        With `redeal`, an episode that ends on the way is dealt again: the learning seat has not moved in it.
         """
         waiting = indices
         while len(waiting):
+            self._settle(waiting)
+            over = self._status[waiting] != GOES_ON
             if redeal:
-                ended = waiting[self.games["ending"][waiting] != NOT_ENDED]
-                self._next_round(ended)
+                self._next_episode(waiting[over])
             else:
-                waiting = waiting[self.games["ending"][waiting] == NOT_ENDED]
+                waiting = waiting[~over]
             place = (self.games["turn"][waiting] - self._seats[waiting]) % NUM_SEATS
             waiting = waiting[place != 0]
             place = place[place != 0]
@@ -300,6 +353,11 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
                 observe_at(self.games, asked, records)
                 apply_at(self.games, asked, self._checked(bot, asked, choose_for(bot, self.games, asked, records)))
 
+    def _settle(self, indices: npt.NDArray[np.int64]) -> None:
+        """Pay for rounds that have ended, and deal the next ones of matches that go on."""
+        paying = (self._seats, self._paid, self._earned, self._status)
+        settle_at(self.games, indices, self._matches, self._reward, *paying)
+
     def _checked(self, bot: Bot, asked: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         wrong = first_illegal(self.games[asked], actions)
         if wrong >= 0:
@@ -308,28 +366,20 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             )
         return actions
 
-    def _seat(self, indices: npt.NDArray[np.int64]) -> None:
-        """Give the learning seat its place in games that have just been dealt."""
+    def _next_episode(self, indices: npt.NDArray[np.int64]) -> None:
+        next_episodes_at(self.games, indices, self._matches)
+        self._begin(indices)
+
+    def _begin(self, indices: npt.NDArray[np.int64]) -> None:
+        """Give the learning seat its place in games that have just been dealt; nothing is paid yet."""
+        self._paid[indices] = 0
+        self._earned[indices] = 0
+        self._status[indices] = GOES_ON
         if self._learning_seat is None:
-            self._seats[indices] = (indices + self.games["round_number"][indices].astype(np.int64)) % NUM_SEATS
+            episodes = self.games["round_number"][indices].astype(np.int64) // (MAX_ROUNDS if self._matches else 1)
+            self._seats[indices] = (indices + episodes) % NUM_SEATS
         else:
             self._seats[indices] = self._learning_seat
-
-    def _next_round(self, indices: npt.NDArray[np.int64]) -> None:
-        deal_next_at(self.games, indices)
-        self._paid[indices] = 0
-        self._seat(indices)
-
-    def _deal_again(self, indices: npt.NDArray[np.int64]) -> None:
-        self._next_round(indices)
-        self._bots_play(indices, redeal=True)
-
-    def _pay(self) -> npt.NDArray[np.float64]:
-        """What the learning seat's total has changed by, in every game."""
-        totals_of_seats(self.games, self._seats, self._reward, self._totals)
-        rewards = (self._totals - self._paid).astype(np.float64)
-        self._paid[:] = self._totals
-        return rewards
 
     def _look(self) -> None:
         look_at_seats(self.games, self._seats, self.records, self.masks)
@@ -353,10 +403,20 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         return {"final_obs": final, "_final_obs": is_done.copy(), "final_info": {}, "_final_info": is_done.copy()}
 
 
-def _reward_number(reward: str) -> int:
-    if reward not in REWARD_NAMES:
-        raise ValueError(f"reward={reward!r} is not a reward of a batch: expected one of {', '.join(REWARD_NAMES)}")
-    return REWARD_NAMES.index(reward)
+def _deal_first(games: npt.NDArray[np.record], seed: int, deal: Deal | None, points: list[int]) -> None:
+    """Deal the first round of every game; game i has the seed derived from (seed, i)."""
+    games["scores"] = points
+    deal_range(games, np.uint64(seed % 2**64), 0, len(games))
+    if deal is not None:
+        for game in games:
+            deal.place(game)
+
+
+def _reward_number(reward: str, matches: bool) -> int:
+    names, what = (MATCH_REWARD_NAMES, "matches") if matches else (REWARD_NAMES, "rounds")
+    if reward not in names:
+        raise ValueError(f"reward={reward!r} is not a reward of a batch of {what}: expected one of {', '.join(names)}")
+    return names.index(reward)
 
 
 def _illegal_text(games: npt.NDArray[np.record], i: int, action: int) -> str:

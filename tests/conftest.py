@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, settings
 # Before torch is imported anywhere: its idle threads would otherwise spin beside the tests.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows that nobody sees
 
 # The first example compiles kernels, so time says nothing. `--hypothesis-profile explore` looks for new cases.
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -113,3 +113,11 @@ def test_what_was_paid_before_is_not_paid_again() -> None:
     games.restore(0, round.save())
     games.step([int(games.masks[0][:56].argmax())])
     assert games.rewards[0].tolist() == [0, 0, 0, 0]
+
+
+def test_a_game_saves_as_the_same_bytes_whatever_was_played_before_in_its_place() -> None:
+    used, fresh = Round("gamelake", seed=5), Round("gamelake", seed=5, number=1)
+    while not used.over:
+        used.apply(used.legal_actions()[0])
+    used.deal(5, number=1)
+    assert used.save() == fresh.save()

@@ -1,0 +1,195 @@
+"""Match: rounds one after the other until somebody has no points left (RULES R8).
+
+A `Match` is for whoever runs games, as `Round` is: it holds the round under way, keeps the score, deals the next
+round and says who has won. Bots know of it what their observation says: everybody's points before the round.
+"""
+
+import copy
+import secrets
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from okey_env.deal import Deal
+from okey_env.engine.match import GOES_ON, MAX_ROUNDS, TERMINATED, TRUNCATED, episode_status_in, next_rounds_at
+from okey_env.round import Round
+from okey_env.rules import Rules
+from okey_env.tiles import NUM_SEATS
+
+_ONLY = np.zeros(1, np.int64)
+_TEAMS = ((0, 2), (1, 3))
+
+
+class Standing(NamedTuple):
+    """A line of the final table, or of the one so far."""
+
+    place: int
+    """From 1 on; equal points share a place, and the next one is left out: 1, 2, 2, 4."""
+    seats: tuple[int, ...]
+    """One seat, or the two of a team (R8.4)."""
+    points: int
+
+
+class Match:
+    """A match: play its `round`, then `next_round()`, until it is over.
+
+    Args:
+        rules: a preset's name, `Rules`, or a mapping of switches.
+        seed: with `number` all that the deals depend on; None: a random one.
+        deal: a chosen position for the first round.
+        points: the four seats' points to start from, 1 to 21; None: `start_points` of the rules.
+        number: which match of this seed.
+        draw_queues: each seat draws from its own quarter of the stock, for paired evaluation.
+
+    Raises:
+        ValueError: nobody can have these points.
+
+    >>> rack = "R1 R2 R3 R4 | B4 B5 B6 | K7 K8 K9 | Y10 Y11 Y12 Y13 | R5"
+    >>> deal = Deal(indicator="Y4", racks=(None, rack, None, None))
+    >>> match = Match("klasik", seed=7, deal=deal, points=(2, 9, 4, 11))
+    >>> match.apply("finish R5")
+    >>> match.scores, match.over, match.winners
+    ((0, 9, 2, 9), True, (1, 3))
+    """
+
+    def __init__(
+        self,
+        rules: str | Rules | Mapping[str, Any] = "gamelake",
+        seed: int | None = None,
+        deal: Deal | None = None,
+        points: Sequence[int] | None = None,
+        *,
+        number: int = 0,
+        draw_queues: bool = False,
+    ) -> None:
+        self.round = Round(rules, seed=0, draw_queues=draw_queues)
+        """The round under way; the same object all match long."""
+        self.earlier: list[Round] = []
+        """The rounds before it, as they ended. They are not among what `save` saves."""
+        self.deal(seed if seed is not None else secrets.randbits(63), deal, points, number=number)
+
+    def deal(
+        self, seed: int, deal: Deal | None = None, points: Sequence[int] | None = None, *, number: int = 0
+    ) -> None:
+        """Begin a new match with the same rules.
+
+        Raises:
+            ValueError: nobody can have these points; nothing has changed.
+        """
+        self.round.deal(seed, deal, number=number * MAX_ROUNDS, points=points)
+        self.earlier = []
+
+    # --- where the match stands --------------------------------------------------------------------------
+
+    @property
+    def rules(self) -> Rules:
+        """What is played."""
+        return self.round.rules
+
+    @property
+    def seed(self) -> int:
+        """The seed of its deals."""
+        return self.round.seed
+
+    @property
+    def number(self) -> int:
+        """Which match of its seed this is."""
+        return self.round.number // MAX_ROUNDS
+
+    @property
+    def rounds_played(self) -> int:
+        """Rounds that have ended, void ones included."""
+        return self.round.number % MAX_ROUNDS + self.round.over
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Points by seat as they stand: what was lost in the round under way is off (R6.6). Partners have the same."""
+        return tuple(score - lost for score, lost in zip(self.round.scores, self.round.lost, strict=True))
+
+    @property
+    def over(self) -> bool:
+        """R8.2: a round has ended and somebody has 0 points or less; or the match is `truncated`."""
+        return episode_status_in(self.round.games, 0, True) != GOES_ON
+
+    @property
+    def truncated(self) -> bool:
+        """Cut off after 256 rounds, since void ones cost nothing and could go on for ever. Nobody wins."""
+        return episode_status_in(self.round.games, 0, True) == TRUNCATED
+
+    @property
+    def winners(self) -> tuple[int, ...]:
+        """R8.3: the seats that win, all that share included; none while the match goes on."""
+        return tuple(seat for seat, share in enumerate(self.shares) if share > 0)
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """R8.3: how much of a win each seat has; equal points share the winning places that they reach together.
+
+        With 10, 7, 7, -1 points and two winners it is 1, 1/2, 1/2, 0. A team's two seats have the same (R8.4).
+        """
+        return shares(self.round)
+
+    @property
+    def standings(self) -> list[Standing]:
+        """Seats, or teams (R8.4), by points, the best first; equal points share a place (R8.3)."""
+        scores = self.scores
+        sides = _TEAMS if self.rules.teams else tuple((seat,) for seat in range(NUM_SEATS))
+        table = [
+            Standing(1 + sum(scores[other[0]] > scores[side[0]] for other in sides), side, scores[side[0]])
+            for side in sides
+        ]
+        return sorted(table)
+
+    # --- play --------------------------------------------------------------------------------------------
+
+    def apply(self, action: int | str) -> None:
+        """Do an action of the seat to move, a number or its text; the next round is not dealt by itself.
+
+        Raises:
+            ValueError: the action is not legal; nothing has changed.
+        """
+        self.round.apply(action)
+
+    def next_round(self) -> None:
+        """Deal the next round: the points lost come off, and the start moves on (R2.2).
+
+        Raises:
+            ValueError: the round is not over, or the match is.
+        """
+        if not self.round.over:
+            raise ValueError("the round is not over: expected the next one to be dealt after it")
+        if self.over:
+            raise ValueError(f"the match is over after {self.rounds_played} rounds: expected no next one")
+        self.earlier.append(copy.deepcopy(self.round))
+        next_rounds_at(self.round.games, _ONLY)
+
+    # --- save, restore -----------------------------------------------------------------------------------
+
+    def save(self) -> bytes:
+        """The round under way with the points before it, hidden tiles included; see `okey_env.saving`."""
+        return self.round.save()
+
+    def restore(self, saved: bytes) -> None:
+        """Go back to a match that was saved, its rules included; `earlier` is empty then.
+
+        Raises:
+            ValueError: these are not the bytes of a saved game of this version; nothing has changed.
+        """
+        self.round.restore(saved)
+        self.earlier = []
+
+
+def shares(round: Round) -> tuple[Fraction, ...]:
+    """How much of a win each seat has once this round has ended its match (R8.3, R8.4); else all 0."""
+    if episode_status_in(round.games, 0, True) != TERMINATED:
+        return (Fraction(0),) * NUM_SEATS
+    scores = [score - lost for score, lost in zip(round.scores, round.lost, strict=True)]
+    winners = 2 if round.rules.teams else round.rules.winners  # partners have the same points: two seats win
+    won = []
+    for score in scores:
+        better = sum(other > score for other in scores)
+        equal = scores.count(score)
+        won.append(Fraction(min(max(winners - better, 0), equal), equal))
+    return tuple(won)

@@ -1,0 +1,68 @@
+"""Worlds: games that agree with all that one seat knows, for players and programs that think about what may be hidden.
+
+A world is made from an `Observation` alone, so it cannot tell anything that its seat does not know.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.engine.resample import resample_all
+from okey_env.engine.state import EVENTS, GAME, HIDDEN_TILE
+from okey_env.observation import Observation
+from okey_env.tiles import NUM_SEATS
+
+
+def worlds(
+    observation: Observation, number: int, seed: int = 0, *, draw_queues: bool = False
+) -> npt.NDArray[np.record]:
+    """Deal the hidden tiles again: `(number,)` of GAME, each world that agrees with the observation as likely.
+
+    The observer sees the same in each of them, the past in its order included. What others drew stays unknown in
+    the log of a world; so does, under the switch `top_only`, the whole past.
+
+    Args:
+        observation: what one seat knows of a round that goes on.
+        number: how many worlds.
+        seed: settles them.
+        draw_queues: each seat draws from its own part of the stock; to the players it is the same game.
+
+    Raises:
+        ValueError: the round is over, a number is out of its range, or no world was found in a very long search,
+            which can only be where somebody else must be able to finish (R5.4).
+
+    >>> from okey_env.round import Round
+    >>> from okey_env.saving import to_bytes
+    >>> round = Round("gamelake", seed=7)
+    >>> games = worlds(round.observe(2), 3, seed=1)
+    >>> other = Round()
+    >>> other.restore(to_bytes(games, 0))
+    >>> other.observe(2) == round.observe(2), other.observe(1) == round.observe(1)
+    (True, False)
+    """
+    if observation.ending:
+        raise ValueError(f"the round is over ({observation.ending}): expected one that goes on")
+    if number < 1:
+        raise ValueError(f"number={number} is out of range: expected 1 or more")
+    games = np.zeros(number, GAME)
+    if not resample_all(observation.records, 0, int(draw_queues), np.uint64(seed % 2**64), games):
+        raise ValueError("no world was found in which the seat to move can finish with the tile on offer (R5.4)")
+    _write_past(observation, games)
+    return games
+
+
+def _write_past(observation: Observation, games: npt.NDArray[np.record]) -> None:
+    """Write the log, and the heaps in their order, as far as the observer has seen them."""
+    heaps: list[list[int]] = [[] for _ in range(NUM_SEATS)]
+    entries = []
+    for step, event, kind in observation.events:
+        seat = (step + observation.seat) % NUM_SEATS
+        entries.append((HIDDEN_TILE if kind is None else kind) + 64 * (seat + NUM_SEATS * EVENTS.index(event)))
+        if event == "throw" and kind is not None:
+            heaps[seat].append(kind)
+        elif event == "take":
+            heaps[seat - 1].pop()
+    games["num_events"] = len(entries)
+    games["log"][:, : len(entries)] = entries
+    for seat, heap in enumerate(heaps):
+        if entries:
+            games["pile"][:, seat, : len(heap)] = heap
