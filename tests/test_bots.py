@@ -12,6 +12,9 @@ import numpy.typing as npt
 import pytest
 
 import okey_env.bots
+from agents.cover_bot import CoverBot
+from agents.efficient_bot import EfficientBot
+from agents.expert_bot import ExpertBot
 from agents.greedy_bot import GreedyBot
 from agents.random_bot import RandomBot
 from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW, is_finish, is_throw, to_text
@@ -25,7 +28,7 @@ from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, WILD, kinds_of
 
-BOTS = (RandomBot, GreedyBot)
+BOTS = [RandomBot, GreedyBot, CoverBot, EfficientBot, ExpertBot]
 RULES = (
     "gamelake",
     "klasik",
