@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agents import commands
 from agents.bench import run as run_benchmark
 from agents.cli import main
 
@@ -76,6 +77,30 @@ def test_bots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Any legal action, each as likely." in printed
 
 
+def test_without_a_verb_all_verbs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    main([])
+    listed = capsys.readouterr().out
+    files = {path.stem for path in Path(commands.__file__).parent.glob("[!_]*.py")}
+    assert {line.split()[0] for line in listed.splitlines()[2:]} == files
+    main(["--help"])
+    assert capsys.readouterr().out == listed
+
+
+@pytest.mark.parametrize(("verb", "hint"), [("evalute", "did you mean 'evaluate'?"), ("dance", "expected ")])
+def test_an_unknown_verb_is_named(capsys: pytest.CaptureFixture[str], verb: str, hint: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([verb])
+    assert stopped.value.code == 2
+    error = capsys.readouterr().err
+    assert f"there is no verb {verb!r}" in error
+    assert hint in error
+
+
+def test_options_may_stand_among_the_names(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["evaluate", "greedy", "--deals", "2", "random"])
+    assert "greedy against random" in capsys.readouterr().out
+
+
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--version"])
     assert capsys.readouterr().out.startswith("okey-env ")
@@ -94,7 +119,8 @@ def test_the_rule_sheet_waits_for_no_compiler() -> None:
 
 def test_training_without_the_trainer_names_the_extra() -> None:
     hide = "import sys; sys.modules.update(dict.fromkeys(('torch', 'stable_baselines3', 'sb3_contrib')))"
-    done = in_a_new_process(f"{hide}; from agents.cli import main; main(['train', 'config.toml'])")
+    config = Path(__file__).parents[1] / "training_configs" / "smoke.toml"
+    done = in_a_new_process(f"{hide}; from agents.cli import main; main(['train', {str(config)!r}])")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "pip install 'okey-env[train]'" in done.stderr

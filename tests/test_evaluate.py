@@ -1,6 +1,9 @@
 """The arena: fair, the same numbers on any number of processes, and unmoved by bots that fail."""
 
 import json
+import os
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,8 @@ from agents.evaluate.arena import evaluate
 from agents.evaluate.stats import Interval, clustered_interval, t_quantile
 from agents.greedy_bot import GreedyBot
 from agents.random_bot import RandomBot
+from okey_env.actions import NUM_ACTIONS
+from okey_env.engine.batch import observed_mask_in
 from okey_env.observation import Observation
 
 
@@ -81,6 +86,106 @@ def test_a_bot_that_fails_is_counted_and_replaced() -> None:
     assert (report.opponents[0].errors, report.opponents[0].illegal) == (0, 0)
 
 
+class Stalling:
+    """Does not come back once twelve tiles are thrown."""
+
+    name = "stalling"
+
+    def reset(self, seed: int) -> None:
+        pass
+
+    def act(self, observation: Observation) -> int:
+        if observation.throws >= 12:
+            self.hang()
+        return observation.legal_actions[0]
+
+    def hang(self) -> None:
+        while True:
+            time.sleep(0.01)
+
+
+class StallingInBatches(Stalling):
+    """The same, and a batch stalls with its first game that does."""
+
+    def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
+        if (records["throws"] >= 12).any():
+            self.hang()
+        masks = np.zeros((len(records), NUM_ACTIONS), np.int8)
+        for i in range(len(records)):
+            observed_mask_in(records, i, masks[i])
+        actions: npt.NDArray[np.int64] = masks.argmax(axis=1)
+        return actions
+
+
+class Deaf(Stalling):
+    """The same, and no alarm wakes it: as code is that does not come back to Python."""
+
+    def hang(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        super().hang()
+
+
+class Dying(Stalling):
+    """Takes its process down."""
+
+    def hang(self) -> None:
+        os._exit(3)
+
+
+@pytest.mark.parametrize(
+    ("bot", "workers", "why"),
+    [
+        (Stalling, 1, "no reply within 0.2 s"),
+        (StallingInBatches, 1, "no reply within 0.2 s"),
+        (Deaf, 2, "no reply within 0.2 s"),
+        (Dying, 2, "it ended the process"),
+    ],
+)
+def test_a_bot_that_stalls_is_stopped_counted_and_replaced(bot: Any, workers: int, why: str) -> None:
+    report = evaluate(bot, RandomBot, deals=2, workers=workers, move_limit=0.2)
+    failed = report.challenger
+    assert failed.stalled == 3
+    assert failed.unasked > 0
+    assert failed.first_error == why
+    assert (
+        failed.failures
+        == f"3 stalls, {failed.unasked:,} moves not asked for after stalls in {failed.moves:,} moves {why}"
+    )
+    assert (failed.errors, failed.illegal) == (0, 0)
+    assert report.opponents[0].failures == ""
+    assert report.rounds == 8
+
+
+class DyingInBatches(GreedyBot):
+    """Takes its process down when it is asked about more than one game."""
+
+    def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
+        return super().act_batch(records) if len(records) == 1 else os._exit(3)
+
+
+def test_only_a_move_that_fails_alone_counts() -> None:
+    report = evaluate(DyingInBatches, RandomBot, deals=2, seed=4, workers=2)
+    assert report.challenger.failures == ""
+    assert report.outcome() == evaluate(GreedyBot, RandomBot, deals=2, seed=4, workers=1).outcome()
+
+
+class NotResetting(GreedyBot):
+    """Cannot be reset, and plays all the same."""
+
+    def __init__(self) -> None:
+        super().reset(0)
+
+    def reset(self, seed: int) -> None:
+        raise RuntimeError("no idea")
+
+
+def test_a_failing_reset_is_counted() -> None:
+    report = evaluate(NotResetting, RandomBot, deals=150, workers=1)
+    assert report.challenger.errors == 2  # chunks
+    assert report.challenger.first_error == "RuntimeError: no idea"
+    assert report.points.low > 0
+
+
 def test_a_void_round_is_no_difference_between_bots() -> None:
     """R6.9: what everybody loses in a void round is nobody's gain; R7.2: what was shown stands."""
     rules = {"max_throws": 1, "void_points": 5, "indicator_points": 0}
@@ -112,6 +217,7 @@ def test_the_report_as_json(tmp_path: Path) -> None:
         ({"deals": 1}, "deals=1 is out of range: an interval needs at least 2"),
         ({"seed": -1}, "seed=-1 is out of range"),
         ({"workers": 0}, "workers=0 is out of range"),
+        ({"move_limit": 0}, "move_limit=0 is out of range"),
         ({"rules": "poker"}, "'poker' is not a preset"),
         ({"opponents": [RandomBot, RandomBot]}, "expected one bot, or three: right, opposite, left"),
         ({"opponents": "nobody"}, "no bot 'nobody'"),

@@ -3,11 +3,12 @@
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
 
+from .sprt import Sprt
 from .stats import CONFIDENCE, Interval
 
 INTERVALS = f"{CONFIDENCE:.0%} intervals, Student's t over the means of each deal"
@@ -29,8 +30,41 @@ class Player:
     """Replies that were not legal; each was replaced by a legal action."""
     errors: int
     """Moves at which it raised an exception; replaced likewise."""
+    stalled: int
+    """Moves at which it did not come back: the time limit was over, or it ended the process; replaced likewise."""
+    unasked: int
+    """Moves at which it was not asked any more, because it had stalled too often in that chunk of deals."""
     first_error: str
-    """The first exception in words; empty if there was none."""
+    """The first exception or stall in words; empty if there was none."""
+
+    @property
+    def failures(self) -> str:
+        """What went wrong, in words; empty if nothing did."""
+        counts = {
+            "illegal replies": self.illegal,
+            "exceptions": self.errors,
+            "stalls": self.stalled,
+            "moves not asked for after stalls": self.unasked,
+        }
+        failed = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+        return f"{failed} in {self.moves:,} moves {self.first_error}".strip() if failed else ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """How a sequential test stands or ended."""
+
+    sprt: Sprt
+    log_ratio: float
+    """Log-likelihood ratio of the higher mean to the lower."""
+    decision: Literal["low", "high"] | None
+    """The hypothesis that it accepts; None: the deals ran out before."""
+
+    def __str__(self) -> str:
+        sprt = self.sprt
+        found = {"low": f"at most {sprt.low:+g}", "high": f"at least {sprt.high:+g}", None: "undecided"}[self.decision]
+        rates = f"error rates {sprt.alpha:.0%}, {sprt.beta:.0%}"
+        return f"{found} (of {sprt.low:+g} and {sprt.high:+g}, {rates}; log ratio {self.log_ratio:+.2f})"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +83,8 @@ class Report:
     """Points a round that the challenger won less those that it lost: a bot against itself has 0."""
     win_share: Interval
     """Share of all rounds that the challenger finished: a bot against itself has 1/4 of those that are finished."""
+    test: Verdict | None
+    """The sequential test, if there was one. It stops on what it sees, so intervals lean away from the middle then."""
     finishes: dict[str, dict[str, float]]
     """For `challenger` and for the three `opponents` together: share of all rounds by kind of finish."""
     void_rate: float
@@ -94,6 +130,8 @@ class Report:
         table.add_row("rules", self.rules)
         table.add_row("rounds", f"{self.rounds:,} ({self.deals:,} deals, every seat), seed {self.seed}")
         table.add_row("points a round", f"{self.points.mean:+.3f} ± {self.points.margin:.3f}")
+        if self.test is not None:
+            table.add_row("sequential test", str(self.test))
         table.add_row("rounds won", f"{self.win_share.mean:.1%} ± {self.win_share.margin:.1%}")
         for who, shares in self.finishes.items():
             table.add_row(f"finishes, {who}", ", ".join(f"{kind} {share:.1%}" for kind, share in shares.items()))
@@ -102,9 +140,8 @@ class Report:
         for player in (self.challenger, *self.opponents):
             table.add_row(f"{player.name}, a move", f"{player.ms_a_move:.4f} ms")
         for player in (self.challenger, *self.opponents):
-            if player.illegal or player.errors:
-                failures = f"{player.illegal} illegal replies, {player.errors} exceptions in {player.moves:,} moves"
-                table.add_row(f"{player.name} failed", f"{failures} {player.first_error}".strip(), style="red")
+            if player.failures:
+                table.add_row(f"{player.name} failed", player.failures, style="red")
         table.add_row("took", f"{self.seconds:.1f} s with {self.workers} worker{'s' if self.workers > 1 else ''}")
         console.print(table)
         console.print(INTERVALS, style="dim")
