@@ -1,0 +1,144 @@
+"""A rack as it lies (RULES R9.1): thirty places in two rows, and whether what lies there are melds with gaps between.
+
+The order of a rack is the player's own. Tiles come to a free place and go from theirs; nothing else moves. The engine
+knows no order: it counts tiles by kind.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from okey_env.tiles import COLOURS, NUM_FACES, NUM_NUMBERS, WILD, kind_text, parse_kind
+
+ROW = 15
+PLACES = 2 * ROW
+_GROUP_SIZE = (3, 4)
+
+
+class Fault(NamedTuple):
+    """The first thing that is wrong with a rack that is claimed to be finished."""
+
+    reason: str
+    """`alone`, `short`, `repeat`, `order`, `mixed` or `no_pair`; the page has a sentence for each."""
+    places: tuple[int, ...]
+    """Where: the places of the tiles that stand together there."""
+
+
+class Rack:
+    """The places of one rack, each a tile as text or empty, and which of them lie face down."""
+
+    def __init__(self, places: Sequence[str | None] = (None,) * PLACES, down: Sequence[int] = ()) -> None:
+        self.places = list(places)
+        self.down = set(down)
+
+    @classmethod
+    def dealt(cls, kinds: Sequence[int], okey: int) -> "Rack":
+        """A rack just dealt: in the order of the kinds, half of it on each row."""
+        rack = cls()
+        half = (len(kinds) + 1) // 2
+        for i, kind in enumerate(kinds):
+            rack.places[i if i < half else ROW + i - half] = kind_text(kind, okey)
+        return rack
+
+    def add(self, tile: str, place: int | None = None) -> int:
+        """Put a tile to a free place: the one asked for, or the last free one, apart from the others."""
+        if place is None or self.places[place] is not None:
+            place = max(i for i in range(PLACES) if self.places[i] is None)
+        self.places[place] = tile
+        return place
+
+    def remove(self, tile: str, place: int | None = None) -> None:
+        """Take a tile away: from the place named if it lies there, else one that lies face up if there is one."""
+        if place is None or self.places[place] != tile:
+            place = min((i for i in range(PLACES) if self.places[i] == tile), key=lambda i: i in self.down)
+        self.places[place] = None
+        self.down.discard(place)
+
+    def arrange(self, places: Sequence[str | None], down: Sequence[int]) -> None:
+        """Lay the same tiles in another order.
+
+        Raises:
+            ValueError: they are not the same tiles, or something other than an okey lies face down.
+        """
+        if len(places) != PLACES:
+            raise ValueError(f"the rack has {len(places)} places: expected {PLACES}")
+        if Counter(tile for tile in places if tile) != Counter(tile for tile in self.places if tile):
+            raise ValueError("the arrangement has other tiles than the rack")
+        if any(places[place] != "*" for place in down):
+            raise ValueError("only an okey can lie face down")
+        self.places = list(places)
+        self.down = set(down)
+
+
+def blocks(places: Sequence[str | None]) -> Iterator[list[int]]:
+    """The places of tiles that stand together without a gap, row by row."""
+    block: list[int] = []
+    for place in range(len(places)):
+        if block and (places[place] is None or place % ROW == 0):
+            yield block
+            block = []
+        if places[place] is not None:
+            block.append(place)
+    if block:
+        yield block
+
+
+def fault_of(places: Sequence[str | None], okey: int, *, run_13_1: bool = True) -> Fault | None:
+    """The first fault of fourteen tiles that are claimed to be melds, or seven pairs, as they lie (R9.1).
+
+    Args:
+        places: the thirty places, the finishing tile already gone.
+        okey: the okey's face.
+        run_13_1: whether a 1 may follow a 13.
+
+    >>> laid = "R1 R2 R3 . K9 B9 Y9 . B7 B6 B5 . * F F".split()
+    >>> fault_of([None if tile == "." else tile for tile in laid], okey=0) is None
+    False
+    """
+    standing = [(block, [parse_kind(str(places[place]), okey) for place in block]) for block in blocks(places)]
+    by_pairs = sum(len(block) == 2 for block, _ in standing) > len(standing) // 2
+    for block, kinds in standing:
+        reason = _fault_of_pair(kinds) if by_pairs else _fault_of_meld(kinds, run_13_1)
+        if reason:
+            return Fault(reason, tuple(block))
+    return None
+
+
+def _fault_of_pair(kinds: list[int]) -> str | None:
+    if len(kinds) == 1:
+        return "alone"
+    faces = {kind for kind in kinds if kind != WILD}
+    return None if len(kinds) == 2 and len(faces) <= 1 else "no_pair"
+
+
+def _fault_of_meld(kinds: list[int], run_13_1: bool) -> str | None:
+    """What keeps tiles in this order from being a run, in either direction, or a group."""
+    if len(kinds) == 1:
+        return "alone"
+    if len(kinds) < 3:
+        return "short"
+    if _is_run(kinds, run_13_1) or _is_run(kinds[::-1], run_13_1) or _is_group(kinds):
+        return None
+    faces = [kind for kind in kinds if kind != WILD]
+    if len({kind % NUM_NUMBERS for kind in faces}) == 1:
+        return "repeat"
+    return "order" if len({kind // NUM_NUMBERS for kind in faces}) == 1 else "mixed"
+
+
+def _is_run(kinds: list[int], run_13_1: bool) -> bool:
+    """R4.1, rising: the tiles stand for first, first + 1, …; 14 is the 1 after a 13."""
+    last = NUM_NUMBERS + (1 if run_13_1 else 0)
+    for colour in range(len(COLOURS)):
+        for first in range(1, last - len(kinds) + 2):
+            stands_for = [colour * NUM_NUMBERS + (first + i - 1) % NUM_NUMBERS for i in range(len(kinds))]
+            if all(kind in (WILD, face) for kind, face in zip(kinds, stands_for, strict=True)):
+                return True
+    return False
+
+
+def _is_group(kinds: list[int]) -> bool:
+    """R4.2: three or four of one number, all of different colours."""
+    faces = [kind for kind in kinds if kind != WILD]
+    assert all(face < NUM_FACES for face in faces)
+    one_number = len({face % NUM_NUMBERS for face in faces}) <= 1
+    return len(kinds) in _GROUP_SIZE and one_number and len(set(faces)) == len(faces)

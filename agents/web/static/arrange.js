@@ -1,0 +1,163 @@
+// The order of tiles on a rack: 30 places in two rows, null where none stands. Pure functions, nothing is drawn here.
+
+export const ROW = 15;
+export const PLACES = 30;
+const COLOURS = "RBKY";
+
+/** Moves the tile at one place to another. A tile that stands there moves aside, towards the nearest gap of its row. */
+export function moved(places, from, to) {
+  const next = [...places];
+  if (from === to || next[from] === null) return next;
+  const tile = next[from];
+  next[from] = null;
+  return inserted(next, to, tile) ?? [...places];
+}
+
+/** Puts a tile to a place, and what stands there aside; null if its row is full. */
+export function inserted(places, to, tile) {
+  const next = [...places];
+  if (next[to] === null) {
+    next[to] = tile;
+    return next;
+  }
+  const start = to - (to % ROW);
+  let gap = null;
+  for (let step = 1; step < ROW && gap === null; step++) {
+    for (const place of [to + step, to - step]) {
+      if (gap === null && place >= start && place < start + ROW && next[place] === null) gap = place;
+    }
+  }
+  if (gap === null) return null;
+  const step = gap > to ? -1 : 1;
+  for (let place = gap; place !== to; place += step) next[place] = next[place + step];
+  next[to] = tile;
+  return next;
+}
+
+/** The player's own order, brought up to what the rack holds now: nothing that stays is moved. */
+export function merged(mine, held) {
+  const missing = count(held);
+  const next = Array(PLACES).fill(null);
+  const keep = (place) => {
+    const tile = mine[place];
+    if (tile === null || next[place] !== null || !missing.get(tile)) return;
+    missing.set(tile, missing.get(tile) - 1);
+    next[place] = tile;
+  };
+  const all = mine.map((_, place) => place);
+  all.filter((place) => mine[place] === held[place]).forEach(keep); // of two copies the one that went has gone
+  all.forEach(keep);
+  // what is new goes where the server has put it, if that is free here
+  for (const [place, tile] of held.entries()) {
+    if (tile !== null && missing.get(tile) && next[place] === null && mine[place] === null) {
+      next[place] = tile;
+      missing.set(tile, missing.get(tile) - 1);
+    }
+  }
+  for (const [tile, number] of missing) {
+    for (let i = 0; i < number; i++) next[next.lastIndexOf(null)] = tile;
+  }
+  return next;
+}
+
+/** Whether both hold the same tiles, in whatever order. */
+export function sameTiles(a, b) {
+  const text = (places) => places.filter((tile) => tile !== null).sort().join(" ");
+  return text(a) === text(b);
+}
+
+function count(places) {
+  const numbers = new Map();
+  for (const tile of places) if (tile !== null) numbers.set(tile, (numbers.get(tile) ?? 0) + 1);
+  return numbers;
+}
+
+/** The tiles sorted by runs, groups or pairs, with gaps between what belongs together. */
+export function sorted(places, by, okey, wrap) {
+  const tiles = places.filter((tile) => tile !== null);
+  const wilds = tiles.filter((tile) => tile[0] === "*"); // *- lies face down
+  const plain = tiles.filter((tile) => tile[0] !== "*").map((text) => ({ text, ...played(text, okey) }));
+  plain.sort((a, b) => COLOURS.indexOf(a.colour) - COLOURS.indexOf(b.colour) || a.number - b.number);
+  const parts = { runs: () => runs(plain, wrap), groups: () => groups(plain), pairs: () => pairs(plain) }[by]();
+  const whole = by === "pairs" ? 2 : 3;
+  const blocks = parts.filter((part) => part.length >= whole).map(texts);
+  const nearly = parts.filter((part) => part.length > 1 && part.length < whole).map(texts);
+  const single = parts.filter((part) => part.length === 1).flat();
+  single.sort(by === "groups" ? byNumber : byColour);
+  const rest = [...nearly, ...(single.length ? [texts(single)] : []), ...(wilds.length ? [wilds] : [])];
+  return laid([...blocks, ...rest]);
+}
+
+/** What a tile plays as: a false joker has the okey's face. */
+function played(text, okey) {
+  const face = text === "F" ? okey : text;
+  return { colour: face[0], number: Number(face.slice(1)) };
+}
+
+const texts = (part) => part.map((tile) => tile.text);
+const byColour = (a, b) => COLOURS.indexOf(a.colour) - COLOURS.indexOf(b.colour) || a.number - b.number;
+const byNumber = (a, b) => a.number - b.number || COLOURS.indexOf(a.colour) - COLOURS.indexOf(b.colour);
+
+function runs(tiles, wrap) {
+  const parts = [];
+  for (const colour of COLOURS) {
+    let left = tiles.filter((tile) => tile.colour === colour);
+    while (left.length) {
+      const one = new Map(left.map((tile) => [tile.number, tile])); // one of each number; the second copies come after
+      left = left.filter((tile) => one.get(tile.number) !== tile);
+      const chains = [];
+      for (const [number, tile] of [...one].sort((a, b) => a[0] - b[0])) {
+        const last = chains.at(-1);
+        if (last && last.at(-1).number === number - 1) last.push(tile);
+        else chains.push([tile]);
+      }
+      const [first, last] = [chains[0], chains.at(-1)];
+      if (wrap && chains.length > 1 && first[0].number === 1 && first.length < 3 && last.at(-1).number === 13) {
+        last.push(first.shift()); // 12-13-1
+        if (!first.length) chains.shift();
+      }
+      parts.push(...chains);
+    }
+  }
+  return parts.sort((a, b) => Number(b.length >= 3) - Number(a.length >= 3));
+}
+
+function groups(tiles) {
+  const parts = [];
+  for (let number = 1; number <= 13; number++) {
+    let left = tiles.filter((tile) => tile.number === number);
+    while (left.length) {
+      const one = new Map(left.map((tile) => [tile.colour, tile]));
+      left = left.filter((tile) => one.get(tile.colour) !== tile);
+      parts.push([...one.values()].sort(byColour));
+    }
+  }
+  return parts.sort((a, b) => Number(b.length >= 3) - Number(a.length >= 3));
+}
+
+function pairs(tiles) {
+  const parts = new Map();
+  for (const tile of tiles) {
+    const key = `${tile.colour}${tile.number}`;
+    parts.set(key, [...(parts.get(key) ?? []), tile]);
+  }
+  return [...parts.values()].sort((a, b) => b.length - a.length);
+}
+
+/** Blocks set out on the two rows with a gap between them; the gaps go, from the back, where there is no room. */
+function laid(blocks) {
+  for (let tight = 0; tight <= blocks.length; tight++) {
+    const rows = [[], []];
+    const open = blocks.length - tight; // blocks from here on stand without a gap before them
+    const fits = blocks.every((block, i) => {
+      const row = rows.find((tiles) => tiles.length + block.length + (tiles.length && i < open ? 1 : 0) <= ROW);
+      if (!row) return false;
+      if (row.length && i < open) row.push(null);
+      row.push(...block);
+      return true;
+    });
+    if (fits) return rows.flatMap((row) => [...row, ...Array(ROW - row.length).fill(null)]);
+  }
+  const all = blocks.flat();
+  return [...all, ...Array(PLACES - all.length).fill(null)];
+}

@@ -1,0 +1,176 @@
+// The table itself: players, their throws at the corners, the stock and the indicator in the middle, and tiles in flight.
+
+import { h, icon, set } from "./dom.js";
+import { follow } from "./drag.js";
+import { clack } from "./sound.js";
+import { tileFigure, tileSvg } from "./tile.js";
+import { botName, t, tileName } from "./words.js";
+
+const SIDES = ["bottom", "right", "top", "left"]; // as seen from the player, in the order of play
+const CORNERS = ["bottom-right", "top-right", "top-left", "bottom-left"]; // where each of them throws to
+const SEEN = 4; // throws that are seen on a heap
+const FLIGHT = 320; // ms
+
+export class Felt {
+  /** `table` answers to: act(what, place), drawTo(what, place), hover(target), tapped(what). */
+  constructor(table) {
+    this.table = table;
+    this.plates = SIDES.map((side) => h("div", { class: `plate ${side}` }));
+    this.heaps = CORNERS.map((corner, side) => this.heap(corner, side));
+    this.stock = h("button", {
+      class: "stock", "data-drop": "finish",
+      onpointerdown: (event) => this.pull(event, "draw"),
+      onclick: (event) => event.detail === 0 && table.tapped("stock"),
+    });
+    this.indicator = h("div", { class: "shown" });
+    this.wild = h("div", { class: "shown" });
+    this.status = h("p", { class: "status" });
+    this.element = h("section", { class: "felt" },
+      h("div", { class: "star", "aria-hidden": "true" }),
+      this.plates, this.heaps,
+      h("div", { class: "middle" }, this.indicator, this.stock, this.wild),
+      this.status);
+  }
+
+  heap(corner, side) {
+    const what = ["throw", null, null, "take"][side];
+    return h(what ? "button" : "div", {
+      class: `heap ${corner}`,
+      "data-drop": what === "throw" ? "throw" : null,
+      role: what ? null : "img",
+      onpointerdown: what && ((event) => (what === "take" ? this.pull(event, "take") : this.press(event))),
+      onclick: what && ((event) => event.detail === 0 && this.table.tapped(what)),
+    });
+  }
+
+  press(event) {
+    follow(event, { tap: () => this.table.tapped("throw") });
+  }
+
+  /** A tile is drawn or taken by dragging it to the rack. */
+  pull(event, what) {
+    const may = this.view?.round?.may[what];
+    follow(event, {
+      ghost: may ? () => h("div", { html: tileSvg(what === "draw" ? "?" : this.view.round.offer, this.view.round.okey) }) : null,
+      over: (target) => this.table.hover(target),
+      tap: () => this.table.tapped(what === "draw" ? "stock" : "take"),
+      drop: (target) => target?.dataset.drop === "place" && this.table.drawTo(what, Number(target.dataset.place)),
+    });
+  }
+
+  side(seat) {
+    return (seat - (this.view.you ?? 0) + 4) % 4;
+  }
+
+  show(view, names) {
+    this.view = view;
+    const { round } = view;
+    const playing = view.stage === "play";
+    for (let seat = 0; seat < 4; seat++) {
+      const side = this.side(seat);
+      this.showPlate(this.plates[side], view, seat, names);
+      const heap = round.heaps[seat];
+      const element = this.heaps[side];
+      const offered = side === 3 && round.may.take;
+      element.classList.toggle("offered", offered);
+      element.classList.toggle("wanted", side === 0 && round.may.throw);
+      const key = heap.slice(-SEEN).join(" ") + heap.length + round.okey;
+      if (element.dataset.key !== key) {
+        element.dataset.key = key;
+        const tiles = heap.slice(-SEEN);
+        element.innerHTML = `<span class="dish"></span>${tiles
+          .map((tile, i) => tileSvg(tile, round.okey, `under-${tiles.length - 1 - i}`)).join("")}`;
+        if (heap.length > 1) element.append(h("span", { class: "count" }, heap.length));
+      }
+      const last = heap.at(-1);
+      set(element, "aria-label", `${t.throwsOf(names[seat])}: ${last ? tileName(last, round.okey) : t.nothing}${offered ? `. ${t.actions.take}` : ""}`);
+    }
+    this.stock.classList.toggle("wanted", round.may.draw);
+    set(this.stock, "aria-label", t.stockLeft(round.stock));
+    if (this.stock.dataset.key !== String(round.stock)) {
+      this.stock.dataset.key = round.stock;
+      const layers = Math.min(4, Math.ceil(round.stock / 12));
+      this.stock.innerHTML = `<span class="dish"></span>${Array.from({ length: layers }, (_, i) => tileSvg("?", null, `layer-${i}`)).join("")}
+        <span class="count">${round.stock}</span>`;
+    }
+    this.showFigure(this.indicator, t.indicator, round.indicator, round.okey);
+    this.showFigure(this.wild, t.okey, "*", round.okey);
+    this.status.textContent = this.statusText(view, names, playing);
+    this.element.classList.toggle("mine", playing && round.turn === view.you);
+  }
+
+  showFigure(element, label, tile, okey) {
+    const key = `${label} ${tile} ${okey}`;
+    if (element.dataset.key === key) return;
+    element.dataset.key = key;
+    element.replaceChildren(tileFigure(tile, okey, `${label}: ${tileName(tile, okey)}`), h("span", { class: "label" }, label));
+  }
+
+  showPlate(plate, view, seat, names) {
+    const { name, bot, here, taken, score } = view.seats[seat];
+    const { round } = view;
+    const turn = view.stage === "play" && round.turn === seat;
+    const lost = round.lost[seat];
+    const note = bot ? botName(bot) : !taken ? t.bot : here ? "" : t.away;
+    plate.classList.toggle("turn", turn);
+    const key = JSON.stringify([name, note, score, lost, round.tiles[seat], round.shown_by === seat]);
+    if (plate.dataset.key === key) return;
+    plate.dataset.key = key;
+    plate.style.setProperty("--hue", [18, 205, 130, 285][seat]);
+    plate.replaceChildren(
+      h("span", { class: "face", "aria-hidden": "true" }, bot ? h("span", { html: icon("robot") }) : !here ? h("span", { html: icon("away") }) : [...names[seat]][0]),
+      h("span", { class: "who" }, h("b", {}, names[seat]), note ? h("small", {}, note) : null),
+      h("span", { class: "points", "aria-label": t.points(score), role: "img" }, score),
+      seat === view.you ? "" : h("span", { class: "backs", role: "img", "aria-label": t.tilesOf(round.tiles[seat]) },
+        Array.from({ length: round.tiles[seat] }, () => h("i"))));
+  }
+
+  statusText(view, names, playing) {
+    const { round } = view;
+    if (!playing) return "";
+    if (view.you === null) return `${t.watching} ${t.turnOf(names[round.turn])}`;
+    if (round.turn !== view.you) return t.turnOf(names[round.turn]);
+    if (round.phase === "throw") return t.yourTurn.throw;
+    return round.may.take ? t.yourTurn.draw : t.yourTurn.drawOnly;
+  }
+
+  // --- tiles in flight ---------------------------------------------------------------------------------
+
+  /** Shows what has just happened. `rackCell` finds the place of the rack that an own tile comes to. */
+  fly(events, view, rackCell) {
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    for (const [seat, what, tile] of events) {
+      if (what === "show") continue;
+      clack(what === "draw" ? 0.8 : what === "finish" ? 1.4 : 1);
+      if (still) continue;
+      const side = this.side(seat);
+      const mine = seat === view.you;
+      const hand = mine ? rackCell(tile) : this.plates[side].querySelector(".face");
+      const [from, to] = {
+        draw: [this.stock, hand],
+        take: [this.heaps[(side + 3) % 4], hand],
+        throw: [mine ? null : hand, this.heaps[side]],
+        finish: [mine ? null : hand, this.stock],
+      }[what];
+      if (from && to) flyTile(what === "draw" && !mine ? "?" : what === "finish" ? "?" : tile, view.round.okey, from, to, what === "throw" ? to : mine ? hand : null);
+    }
+  }
+}
+
+/** One tile from one element to another; `hidden` waits unseen until it has come. */
+function flyTile(text, okey, from, to, hidden) {
+  const a = from.getBoundingClientRect();
+  const b = to.getBoundingClientRect();
+  if (!a.width || !b.width) return;
+  const size = (r) => Math.min(r.width, r.height / 1.4);
+  const image = h("div", { class: "flying", html: tileSvg(text, okey) });
+  document.body.append(image);
+  const at = (r) => `translate(${r.left + r.width / 2}px, ${r.top + r.height / 2}px) translate(-50%, -50%) scale(${size(r) / 60})`;
+  const last = hidden?.querySelector(".tile:last-of-type");
+  if (last) last.style.visibility = "hidden";
+  image.animate([{ transform: at(a) }, { transform: at(b) }], { duration: FLIGHT, easing: "cubic-bezier(.3,.1,.25,1)" })
+    .finished.finally(() => {
+      image.remove();
+      if (last) last.style.visibility = "";
+    });
+}

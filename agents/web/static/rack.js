@@ -1,0 +1,205 @@
+// The rack (ıstaka): two rows of fifteen places. It keeps the player's own order, and tells the server of it.
+
+import { PLACES, ROW, inserted, merged, moved, sameTiles, sorted } from "./arrange.js";
+import { h, set } from "./dom.js";
+import { follow } from "./drag.js";
+import { tileSvg } from "./tile.js";
+import { t, tileName } from "./words.js";
+
+export class RackView {
+  /** `table` answers to: arranged(places, down), laid(place, target), say(text). */
+  constructor(table) {
+    this.table = table;
+    this.okey = null;
+    this.places = Array(PLACES).fill(null);
+    this.leaving = null;
+    this.chosen = null;
+    this.focus = 0;
+    this.round = null;
+    this.cells = Array.from({ length: PLACES }, (_, place) => this.cell(place));
+    const row = (from) => h("div", { class: "ledge", role: "row" }, this.cells.slice(from, from + ROW));
+    this.element = h("div", { class: "rack", role: "grid", "aria-label": t.yourRack }, row(0), row(ROW));
+    this.element.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  cell(place) {
+    return h("button", {
+      class: "place",
+      role: "gridcell",
+      "data-drop": "place",
+      "data-place": place,
+      tabindex: place === 0 ? 0 : -1,
+      onpointerdown: (event) => this.press(event, place),
+      onclick: (event) => event.detail === 0 && this.enter(place),
+      onfocus: () => this.focusOn(place, false),
+    });
+  }
+
+  // --- what lies there ---------------------------------------------------------------------------------
+
+  /** Takes over what the server says the rack holds; the order stays as the player has it, but for a new round. */
+  hold(view, roundKey) {
+    const { rack, down, okey } = view.round;
+    this.okey = okey;
+    const fresh = this.round !== roundKey;
+    const mine = this.places.map(faceUp);
+    if (fresh) this.places = rack.map((tile, place) => (down.includes(place) ? DOWN : tile));
+    else if (!sameTiles(mine, rack)) {
+      const next = merged(mine, rack).map((tile, place) => (tile === "*" && this.places[place] === DOWN ? DOWN : tile));
+      if (this.chosen !== null && next[this.chosen] !== this.places[this.chosen]) this.chosen = null;
+      this.places = next;
+      if (!same(next.map(faceUp), rack)) this.tell();
+    }
+    if (fresh) this.chosen = null;
+    this.round = roundKey;
+    this.leaving = null;
+    this.draw(fresh);
+  }
+
+  draw(fresh = false) {
+    this.cells.forEach((cell, place) => {
+      const tile = this.places[place];
+      const look = tile === null ? "" : `${tile}/${this.okey}`;
+      if (cell.dataset.look !== look) {
+        cell.dataset.look = look;
+        cell.innerHTML = tile === null ? "" : tileSvg(shown(tile), this.okey);
+      }
+      set(cell, "aria-label", `${this.nameOf(tile)}, ${t.place(Math.floor(place / ROW) + 1, (place % ROW) + 1)}`);
+      set(cell, "aria-selected", tile === null ? null : String(place === this.chosen));
+      cell.classList.toggle("chosen", place === this.chosen);
+      cell.classList.toggle("leaving", place === this.leaving);
+      set(cell, "tabindex", place === this.focus ? 0 : -1);
+      if (fresh) cell.style.setProperty("--nth", place % ROW);
+    });
+    if (fresh) {
+      this.element.classList.remove("dealt");
+      void this.element.offsetWidth; // so that the dealing is seen again
+      this.element.classList.add("dealt");
+    }
+  }
+
+  nameOf(tile) {
+    return tile === null ? t.empty : tile === DOWN ? t.faceDown : tileName(tile, this.okey);
+  }
+
+  tell() {
+    const down = this.places.flatMap((tile, place) => (tile === DOWN ? [place] : []));
+    this.table.arranged(this.places.map(faceUp), down);
+  }
+
+  /** The tile at a place, as an action names it. */
+  tileAt(place) {
+    return faceUp(this.places[place]);
+  }
+
+  /** Where a tile stands that may be laid: face up, if there is one. */
+  placeOf(tile) {
+    const place = this.places.indexOf(tile);
+    return place >= 0 ? place : this.places.map(faceUp).indexOf(tile);
+  }
+
+  mark(places, kind) {
+    this.cells.forEach((cell, place) => cell.classList.toggle(kind, places.includes(place)));
+  }
+
+  // --- what the player does ----------------------------------------------------------------------------
+
+  sort(by, wrap) {
+    this.lay(sorted(this.places, by, this.okey, wrap));
+  }
+
+  flip() {
+    const wilds = this.places.flatMap((tile, place) => (tile === "*" || tile === DOWN ? [place] : []));
+    const place = wilds.includes(this.chosen) ? this.chosen : wilds.length === 1 ? wilds[0] : null;
+    if (place === null) this.table.say(t.chooseOkey);
+    else this.lay(this.places.with(place, this.places[place] === DOWN ? "*" : DOWN));
+  }
+
+  move(from, to) {
+    this.lay(moved(this.places, from, to));
+  }
+
+  /** Another order, the player's own doing. */
+  lay(places) {
+    this.places = places;
+    this.chosen = null;
+    this.draw();
+    this.tell();
+  }
+
+  choose(place) {
+    this.chosen = place === null || this.places[place] === null ? null : place;
+    this.draw();
+  }
+
+  press(event, place) {
+    const tile = this.places[place];
+    this.focusOn(place, false);
+    follow(event, {
+      ghost: tile === null ? null : () => {
+        this.leaving = place;
+        this.draw();
+        return h("div", { html: tileSvg(shown(tile), this.okey) });
+      },
+      over: (target) => this.table.hover(target),
+      tap: () => {
+        if (tile !== null) this.choose(place === this.chosen ? null : place);
+        else if (this.chosen !== null) this.move(this.chosen, place);
+      },
+      drop: (target) => {
+        if (target?.dataset.drop === "place") this.move(place, Number(target.dataset.place));
+        else if (target) this.table.laid(place, target.dataset.drop);
+      },
+      end: () => {
+        this.leaving = null;
+        this.draw();
+      },
+    });
+  }
+
+  /** Enter or the click of a screen reader: lift a tile, put it down. */
+  enter(place) {
+    if (this.chosen === place) this.choose(null);
+    else if (this.chosen !== null) {
+      this.move(this.chosen, place);
+      this.table.say(t.putDown, true);
+    } else if (this.places[place] !== null) {
+      this.choose(place);
+      this.table.say(t.lifted(this.nameOf(this.places[place])), true);
+    }
+  }
+
+  focusOn(place, really = true) {
+    this.focus = place;
+    this.cells.forEach((cell, i) => set(cell, "tabindex", i === place ? 0 : -1));
+    if (really) this.cells[place].focus();
+  }
+
+  key(event) {
+    const column = this.focus % ROW;
+    const start = this.focus - column;
+    const to = {
+      ArrowLeft: start + (column + ROW - 1) % ROW,
+      ArrowRight: start + (column + 1) % ROW,
+      ArrowUp: column,
+      ArrowDown: ROW + column,
+      Home: start,
+      End: start + ROW - 1,
+    }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      this.focusOn(to);
+    } else if (event.key === "Escape" && this.chosen !== null) this.choose(null);
+  }
+
+  /** Makes a place free for a tile that is about to come, by moving aside what stands there. */
+  makeRoom(place) {
+    const next = inserted(this.places, place, null);
+    if (this.places[place] !== null && next !== null) this.lay(next);
+  }
+}
+
+const DOWN = "*-"; // an okey face down, as it is written here
+const faceUp = (tile) => (tile === DOWN ? "*" : tile);
+const shown = (tile) => (tile === DOWN ? "?" : tile);
+const same = (a, b) => a.every((tile, place) => tile === b[place]);

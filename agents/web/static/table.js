@@ -1,0 +1,279 @@
+// The page of a table: felt, rack, buttons, panel, and what the player can do with them.
+
+import { h, icon, set } from "./dom.js";
+import { endDialog } from "./ends.js";
+import { Felt } from "./felt.js";
+import { Panel } from "./panel.js";
+import { RackView } from "./rack.js";
+import { replayDialog } from "./replay.js";
+import { setSound, soundOn } from "./sound.js";
+import { errorText, eventText, hintWords, t } from "./words.js";
+
+const KEYS = { d: "draw", t: "take", x: "throw", f: "finish", s: "show", 1: "runs", 2: "groups", 3: "pairs", v: "flip", h: "hint" };
+
+export class TablePage {
+  /** `app` answers to: send(type, message), leave(), toast(text), announce(text). */
+  constructor(app) {
+    this.app = app;
+    this.view = null;
+    this.felt = new Felt(this);
+    this.rack = new RackView(this);
+    this.panel = new Panel(this);
+    this.buttons = Object.fromEntries(["draw", "take", "throw", "finish", "show", "runs", "groups", "pairs", "flip", "hint"].map((name) => [
+      name, h("button", { class: `act ${name}`, title: t.sortBy[name] ?? t.actions[name], "aria-label": t.sortBy[name] ?? t.actions[name],
+        html: `${icon(name)}<span>${t.actions[name]}</span>`, onclick: () => this.do(name) }),
+    ]));
+    const b = this.buttons;
+    this.bubble = h("div", { class: "bubble", hidden: true, role: "status" });
+    this.title = h("span", { class: "title" });
+    this.next = h("button", { class: "primary next", hidden: true, onclick: () => this.openEnd() });
+    const sound = h("button", { class: "plain", "aria-label": t.sound, "aria-pressed": soundOn, html: icon(soundOn ? "sound" : "mute"), onclick: () => {
+      setSound(!soundOn);
+      sound.innerHTML = icon(soundOn ? "sound" : "mute");
+      sound.setAttribute("aria-pressed", soundOn);
+    } });
+    this.deck = h("section", { class: "deck" },
+      h("div", { class: "acts sorting" }, b.runs, b.groups, b.pairs, b.flip, b.hint),
+      h("div", { class: "rack-frame" }, this.bubble, this.rack.element),
+      h("div", { class: "acts moving" }, b.draw, b.take, b.throw, b.finish, b.show));
+    this.element = h("main", { class: "table" },
+      h("header", { class: "bar" },
+        h("button", { class: "plain", "aria-label": t.actions.leave, title: t.actions.leave, html: icon("leave"), onclick: () => app.leave() }),
+        this.title, h("span", { class: "stretch" }), sound,
+        h("button", { class: "plain panel-button", "aria-label": t.actions.panel, title: t.actions.panel, html: icon("panel"), onclick: () => this.element.classList.toggle("panel-open") })),
+      this.felt.element, this.next, this.deck, this.panel.element);
+    this.onKey = (event) => this.key(event);
+    window.addEventListener("keydown", this.onKey);
+  }
+
+  close() {
+    window.removeEventListener("keydown", this.onKey);
+    this.end?.remove();
+    this.replayBox?.remove();
+  }
+
+  // --- what the server says ----------------------------------------------------------------------------
+
+  show(view, names) {
+    const before = this.view;
+    this.view = view;
+    this.names = names;
+    const { round } = view;
+    const roundKey = `${view.table} ${view.match.round} ${view.round.indicator} ${view.round.starter}`;
+    const sameRound = before?.round && this.roundKey === roundKey;
+    this.roundKey = roundKey;
+    const events = sameRound ? round.events.slice(before.round.events.length) : [];
+    this.element.classList.toggle("watching", view.you === null);
+    this.felt.show(view, names);
+    if (view.you !== null) this.rack.hold(view, roundKey);
+    this.panel.show(view, names);
+    this.title.replaceChildren(h("b", {}, t.round(view.match.round)));
+    if (events.length && events.length <= 3) {
+      this.felt.fly(events.filter((event) => !(this.dropped && event[0] === view.you)), view, (tile) => {
+        const place = this.rack.placeOf(tile);
+        return place < 0 ? this.rack.element : this.rack.cells[place];
+      });
+    }
+    for (const event of events) this.app.announce(eventText(event, view, names));
+    if (events.length) this.dropped = false;
+    if (!sameRound || events.length) this.forgetHint();
+    this.showButtons();
+    if (view.result && view.stage !== "play") this.showEnd(before);
+    else this.dropEnd();
+    const turn = round.turn === view.you && view.stage === "play";
+    if (turn && !(before?.round?.turn === view.you && before.round.phase === round.phase)) this.app.announce(this.felt.status.textContent);
+    document.title = `${turn ? "● " : ""}Okey`;
+  }
+
+  showButtons() {
+    const { may } = this.view.round;
+    const b = this.buttons;
+    const mine = this.view.round.turn === this.view.you && this.view.stage === "play";
+    const drawing = !may.throw;
+    b.draw.hidden = b.take.hidden = !drawing;
+    b.throw.hidden = b.finish.hidden = drawing;
+    b.show.hidden = !may.show;
+    b.draw.disabled = !may.draw;
+    b.take.disabled = !may.take;
+    b.hint.disabled = !mine;
+    b.flip.disabled = !this.view.round.rack?.includes("*");
+    this.deck.classList.toggle("mine", mine);
+  }
+
+  hint(advice) {
+    if (advice.moves !== this.view.moves) return;
+    const what = advice.action.split(" ")[0];
+    const words = hintWords(advice, this.view.round.okey);
+    this.bubble.hidden = false;
+    this.bubble.replaceChildren(h("b", {}, `${words.what}. `), words.why.map(sentence).join(" "));
+    const place = (what === "throw" || what === "finish") ? this.rack.placeOf(advice.tile) : -1;
+    this.rack.mark(place >= 0 ? [place] : [], "advised");
+    this.felt.stock.classList.toggle("advised", what === "draw" || what === "finish");
+    this.felt.heaps[3].classList.toggle("advised", what === "take");
+    this.buttons.show.classList.toggle("advised", what === "show");
+  }
+
+  bubbleText(text) {
+    this.bubble.hidden = !text;
+    this.bubble.textContent = text;
+  }
+
+  forgetHint() {
+    this.bubbleText("");
+    this.rack.mark([], "advised");
+    this.rack.mark([], "fault");
+    for (const element of [this.felt.stock, this.felt.heaps[3], this.buttons.show]) element.classList.remove("advised");
+  }
+
+  refused(error) {
+    this.dropped = false;
+    this.bubbleText("");
+    this.rack.choose(null);
+    const text = errorText(error, this.names);
+    this.app.toast(text);
+    if (error.code === "laid_wrong") {
+      this.rack.mark(error.places, "fault");
+      setTimeout(() => this.rack.mark([], "fault"), 4000);
+    }
+    this.felt.stock.classList.toggle("refused", error.code === "not_finished" || error.code === "laid_wrong");
+    setTimeout(() => this.felt.stock.classList.remove("refused"), 500);
+  }
+
+  // --- what the player does ----------------------------------------------------------------------------
+
+  do(name) {
+    if (name === "runs" || name === "groups" || name === "pairs") this.rack.sort(name, this.view.rules.run_13_1);
+    else if (name === "flip") this.rack.flip();
+    else if (name === "hint") {
+      this.bubbleText(t.thinking);
+      this.app.send("hint");
+    } else if (name === "throw" || name === "finish") {
+      if (this.rack.chosen === null) this.say(t.chooseTile);
+      else this.laid(this.rack.chosen, name, false);
+    } else this.act(name);
+  }
+
+  act(action, place = null) {
+    this.app.send("act", { action, at: this.view.moves, place });
+  }
+
+  /** A tile of the rack is thrown, or laid on the stock. */
+  laid(place, target, dropped = true) {
+    if (target !== "throw" && target !== "finish") return;
+    this.dropped = dropped;
+    this.act(`${target} ${this.rack.tileAt(place)}`, place);
+  }
+
+  /** A tile is drawn, or taken, to a place of the rack. */
+  drawTo(what, place) {
+    this.rack.makeRoom(place);
+    this.dropped = true;
+    this.act(what, place);
+  }
+
+  /** Something on the felt is tapped: it means what can be done with it now. */
+  tapped(what) {
+    const { may } = this.view.round;
+    if (what === "take") this.act("take");
+    else if (what === "stock" && !may.throw) this.act("draw");
+    else this.do(what === "stock" ? "finish" : "throw");
+  }
+
+  hover(target) {
+    for (const element of this.element.querySelectorAll(".over")) if (element !== target) element.classList.remove("over");
+    target?.classList.add("over");
+  }
+
+  arranged(places, down) {
+    this.app.send("arrange", { places, down });
+  }
+
+  say(text, quiet = false) {
+    if (quiet) this.app.announce(text);
+    else this.app.toast(text);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.view === null || document.querySelector("dialog[open]")) return;
+    if (event.target.matches("input, select, textarea")) return;
+    const name = KEYS[event.key.toLowerCase()];
+    if (!name || this.view.you === null || !this.view.round) return;
+    event.preventDefault();
+    const button = this.buttons[name];
+    if ((name === "throw" || name === "finish") && this.rack.chosen === null && this.rack.places[this.rack.focus] !== null
+      && document.activeElement === this.rack.cells[this.rack.focus]) this.rack.choose(this.rack.focus);
+    if (!button.disabled || name in { draw: 1, take: 1 }) this.do(name);
+  }
+
+  // --- ends and replays --------------------------------------------------------------------------------
+
+  showEnd(before) {
+    const { view } = this;
+    const justNow = before?.stage === "play";
+    this.next.hidden = false;
+    this.next.textContent = view.match.over ? t.matchOver : t.nextRound;
+    const key = JSON.stringify([this.roundKey, view.seats.map((seat) => [seat.ready, seat.here])]);
+    if (this.endKey === key) return;
+    this.endKey = key;
+    const wasOpen = this.end?.open ?? true;
+    if (this.end) {
+      if (wasOpen) this.openEnd();
+    } else setTimeout(() => this.endKey && this.openEnd(), justNow ? 900 : 0);
+  }
+
+  openEnd() {
+    this.end?.remove();
+    this.end = endDialog(this.view, this.names, this);
+    document.body.append(this.end);
+    if (!this.replayBox) this.end.showModal();
+  }
+
+  closeEnd() {
+    this.end?.close();
+  }
+
+  dropEnd() {
+    this.end?.remove();
+    this.end = null;
+    this.endKey = null;
+    this.next.hidden = true;
+  }
+
+  ready() {
+    this.app.send("ready");
+  }
+
+  replay(round) {
+    this.app.send("replay", { round });
+  }
+
+  record() {
+    this.app.send("record");
+  }
+
+  showReplay(story) {
+    this.replayBox?.remove();
+    this.end?.close();
+    const backToEnd = Boolean(this.end);
+    this.replayBox = replayDialog(story, this.view, this.names, {
+      onRound: (round) => this.replay(round),
+      onClose: () => {
+        this.replayBox?.remove();
+        this.replayBox = null;
+        if (backToEnd && this.end && this.view.stage !== "play") this.openEnd();
+      },
+    });
+    document.body.append(this.replayBox);
+    this.replayBox.showModal();
+  }
+
+  speak(code) {
+    this.app.speak(code);
+  }
+
+  closePanel() {
+    this.element.classList.remove("panel-open");
+  }
+}
+
+const sentence = (text) => `${text[0].toLocaleUpperCase()}${text.slice(1)}.`;

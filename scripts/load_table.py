@@ -1,0 +1,161 @@
+"""How the table's server holds up: `scripts/load_table.py`, tables of bots, idle connections, and one person who plays.
+
+Prints how late the bots' moves come (beyond the pace that the table was set up with) and how long the person waits for
+the answer to a move, and exits with status 1 if one of them took longer than the limit.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import websockets
+
+LIMIT = 0.25
+"""Seconds that a move may take."""
+PACES = {"normal": 0.7, "fast": 0.25}
+
+
+class Line:
+    """One connection to the server."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.view: dict[str, Any] = {}
+
+    async def open(self) -> "Line":
+        """Connect, and hear the welcome."""
+        origin: Any = f"http://{self.address}"
+        self.socket = await websockets.connect(f"ws://{self.address}/socket", origin=origin)
+        await self.socket.recv()
+        return self
+
+    async def send(self, kind: str, **message: Any) -> None:
+        """Send a message."""
+        await self.socket.send(json.dumps({"type": kind, **message}))
+
+    async def next_view(self) -> dict[str, Any]:
+        """The next view of the table."""
+        while True:
+            message = json.loads(await self.socket.recv())
+            if message["type"] == "error":
+                raise RuntimeError(message["text"])
+            if message["type"] == "view":
+                self.view = message
+                return self.view
+
+
+async def watch(address: str, bot: str, pace: str, wait: float, until: float, late: list[float]) -> None:
+    """A table of four bots that is set up after `wait` seconds: how late each of their moves is, in seconds."""
+    await asyncio.sleep(wait)
+    line = await Line(address).open()
+    await line.send("create", name="watcher", settings={"seats": [bot] * 4, "pace": pace})
+    before, moved = await line.next_view(), time.monotonic()
+    while time.monotonic() < until:
+        if before["stage"] == "round_over" or before["stage"] == "match_over":
+            await line.send("ready")
+        view, now = await line.next_view(), time.monotonic()
+        if view["moves"] == before["moves"] + 1:
+            late.append(now - moved - PACES[pace])
+        before, moved = view, now
+
+
+async def play(address: str, bot: str, until: float, waits: list[float]) -> None:
+    """A person against three quick bots: how long it waits for each of its own moves."""
+    rng = random.Random(1)
+    line = await Line(address).open()
+    await line.send("create", name="person", settings={"seats": ["person", bot, bot, bot], "pace": "fast"})
+    view = await line.next_view()
+    while time.monotonic() < until:
+        if view["stage"] != "play":
+            await line.send("ready")
+        elif view["round"]["turn"] == view["you"]:
+            tiles = [tile for tile in view["round"]["rack"] if tile]
+            action = "draw" if view["round"]["phase"] == "draw" else f"throw {rng.choice(tiles)}"
+            started, moves = time.monotonic(), view["moves"]
+            await line.send("act", action=action, at=moves)
+            while view["moves"] == moves:
+                view = await line.next_view()
+            waits.append(time.monotonic() - started)
+            await asyncio.sleep(0.2)
+            continue
+        view = await line.next_view()
+
+
+async def warm_up(address: str, bot: str) -> None:
+    """Have bots and coach load their kernels; a first start even compiles them, which is not what is measured."""
+    line = await Line(address).open()
+    await line.send("create", name="first", settings={"seats": [bot] * 4, "pace": "instant"})
+    while (await line.next_view())["moves"] < 20:
+        pass
+    await line.send("create", name="first", settings={"seats": ["person", bot, bot, bot], "pace": "instant"})
+    view = await line.next_view()
+    while view["round"]["turn"] != view["you"]:
+        view = await line.next_view()
+    await line.send("hint")
+    while json.loads(await line.socket.recv())["type"] != "hint":
+        pass
+    await line.socket.close()
+
+
+async def load(address: str, arguments: argparse.Namespace) -> tuple[list[float], list[float]]:
+    """Put all of it on the server."""
+    await warm_up(address, arguments.bot)
+    idle = [await Line(address).open() for _ in range(arguments.idle)]
+    until = time.monotonic() + arguments.seconds
+    late: list[float] = []
+    waits: list[float] = []
+    tables = [  # people do not all begin at one moment
+        watch(address, arguments.bot, arguments.pace, PACES[arguments.pace] * i / arguments.tables, until, late)
+        for i in range(arguments.tables)
+    ]
+    await asyncio.gather(*tables, play(address, arguments.bot, until, waits))
+    for line in idle:
+        await line.socket.close()
+    return late, waits
+
+
+def main() -> int:
+    """Start a server of its own, load it, report."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--tables", type=int, default=50, help="tables of four bots (%(default)s)")
+    parser.add_argument("--idle", type=int, default=200, help="connections that do nothing (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--bot", default="greedy")
+    parser.add_argument("--pace", choices=PACES, default="normal")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as data:
+        command = ["play", "--no-browser", "--port", "0", "--data", data]
+        server = subprocess.Popen(
+            [sys.executable, "-c", "from agents.cli import main; main()", *command],
+            cwd=Path(__file__).resolve().parent.parent,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert server.stdout is not None
+            found = re.search(r"http://([^/]+)/", server.stdout.readline())
+            if found is None:
+                raise RuntimeError("the server has not said where it is")
+            late, waits = asyncio.run(load(found[1], arguments))
+        finally:
+            server.terminate()
+            server.wait()
+    print(f"{arguments.tables} tables of {arguments.bot}, {arguments.idle} idle connections, {arguments.seconds:g} s")
+    for name, times in (("bots' moves late by", late), ("a person's moves answered in", waits)):
+        times.sort()
+        middle, high = times[len(times) // 2], times[int(len(times) * 0.99)]
+        shown = [f"{1e3 * seconds:.1f} ms" for seconds in (middle, high, times[-1])]
+        print(f"{name}: median {shown[0]}, p99 {shown[1]}, at most {shown[2]} ({len(times)} moves)")
+    return int(max(late[-1], waits[-1]) > LIMIT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
