@@ -1,6 +1,10 @@
-"""What `scripts/build.sh` runs inside the wheel's own environment: both packages come from there, and play."""
+"""What `scripts/build.sh` runs in the environment of the wheel: packages come from there, play, and serve the page."""
 
+import re
+import subprocess
 import sys
+import tempfile
+import urllib.request
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -36,5 +40,31 @@ def main() -> None:
     print(f"okey-env {metadata.version('okey-env')} from the wheel: a round of {decisions} decisions; bots {bots}")
 
 
+def open_the_table(okey: Path) -> None:
+    """Start `okey play`, and fetch its page and all that the page names."""
+    with tempfile.TemporaryDirectory() as data:
+        command = [str(okey), "play", "--no-browser", "--port", "0", "--data", data]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as table:
+            try:
+                said = table.stdout.readline() if table.stdout else ""
+                found = re.search(r"http://127.0.0.1:\d+/", said)
+                if found is None:
+                    sys.exit(f"okey play does not say where its page is: {said!r}")
+                page = fetch(found[0])
+                named = set(re.findall(r'(?:src|href)="/?([\w./-]+)"', page.decode()))
+                size = len(page) + sum(len(fetch(found[0] + name)) for name in named)
+            finally:
+                table.terminate()
+    print(f"the table's page from the wheel, with {len(named)} files that it names: {size:,} bytes")
+
+
+def fetch(address: str) -> bytes:
+    """What lies at an address of this machine; an error status ends the program."""
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        body: bytes = answer.read()
+    return body
+
+
 if __name__ == "__main__":
     main()
+    open_the_table(Path(sys.executable).with_name("okey"))

@@ -20,7 +20,20 @@ ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "onnx", "onnxscript", "onnxruntime")
 
 # The modules of `agents` that train or export, and so may import the above; the import contract lists the same.
-TRAINING = ("checkpoint", "clone", "export", "policy", "sb3_env", "train")
+TRAINING = (
+    "branching",
+    "clone",
+    "export",
+    "optimizers",
+    "policy",
+    "ppo",
+    "sb3_env",
+    "sb3_train",
+    "scorer_export",
+    "scorer_net",
+    "scorer_run",
+    "value_fit",
+)
 
 
 def loaded_after(code: str) -> set[str]:

@@ -62,15 +62,20 @@ def write_whole(path: Path, data: bytes) -> None:
             os.close(folder)
 
 
-def save_checkpoint(folder: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
-    """Write a checkpoint into a folder and remove all but the newest `keep`."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint into a file of any name."""
     meta = np.frombuffer(json.dumps({"decisions": checkpoint.decisions, **checkpoint.meta}).encode(), np.uint8)
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **{_META: meta, **checkpoint.arrays})
     body = buffer.getvalue()
-    path = folder / f"{checkpoint.decisions:012d}{_SUFFIX}"
     write_whole(path, _HEADER + _digest(body) + body)
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
+    """Write a checkpoint into a folder and remove all but the newest `keep`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{checkpoint.decisions:012d}{_SUFFIX}"
+    write_checkpoint(path, checkpoint)
     for old in checkpoints(folder)[keep:]:
         old.unlink()
     for unfinished in folder.glob(f"*{_UNFINISHED}"):

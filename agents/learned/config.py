@@ -1,34 +1,21 @@
 """The configuration of a training run: one frozen dataclass for each concern, read from a TOML file.
 
-A file names what differs from the defaults here; the command line may override single keys, written
-`section.key`. Whatever is unknown or out of range stops the run before it starts, with the full name of
-the key, its value and what was expected. The configuration as resolved is saved with the run.
+`run.recipe` says how the bot learns, and with it which sections there are: `maskable_ppo` is `TrainConfig`, a flat
+policy over all actions; `branching` and `ppo` are `ScorerConfig`, the candidate scorer. A file names what differs
+from the defaults here; the command line may override single keys, written `section.key`. Whatever is unknown or out
+of range stops the run before it starts, with the full name of the key, its value and what was expected. The
+configuration as resolved is saved with the run.
 """
 
 import dataclasses
 import tomllib
-import types
-import typing
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias
 
 from okey_env.rules import as_rules
 
-
-class Between(NamedTuple):
-    """The range of a number, both ends included."""
-
-    low: float
-    high: float
-
-
-Section = TypeVar("Section")
-Positive = Annotated[int, Between(1, 10**12)]
-Count = Annotated[int, Between(0, 10**12)]
-Share = Annotated[float, Between(0.0, 1.0)]
-Rate = Annotated[float, Between(0.0, 1.0)]
-Width = Annotated[int, Between(1, 16_384)]
+from .reading import Between, Count, Positive, Rate, Share, Width, override_value, plain, read_section
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,6 +122,8 @@ class EvaluationConfig:
 class RunConfig:
     """Everything around learning."""
 
+    recipe: Literal["maskable_ppo"] = "maskable_ppo"
+    """How the bot learns."""
     seed: Annotated[int, Between(0, 2**63 - 1)] = 1
     """All randomness of the run follows from it."""
     checkpoint_every: Positive = 200_000
@@ -167,11 +156,176 @@ class TrainConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """All keys with their values, as plain data."""
-        data: dict[str, Any] = _plain(dataclasses.asdict(self))
+        data: dict[str, Any] = plain(dataclasses.asdict(self))
         return data
 
 
-def config_from_dict(data: Mapping[str, Any]) -> TrainConfig:
+# --- the candidate scorer -------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class GameConfig:
+    """The game that is learned."""
+
+    rules: str | dict[str, Any] = "gamelake"
+    """A preset of the rules, or a table with a preset and switches."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ChoiceConfig:
+    """Among which moves the scorer chooses."""
+
+    margin: Annotated[float, Between(0.0, 1000.0)] = 12.0
+    """Rating units: a move within so many of the rule's best is a candidate."""
+    bonus: Annotated[float, Between(0.0, 100.0)] = 0.03
+    """Points that another move must seem better than the rule's choice before it is played."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SoftCloneConfig:
+    """The soft clone: the scorer learns the rule's ratings; where `ppo` begins."""
+
+    decisions: Count = 200_000
+    """Decisions of the rule to learn from."""
+    epochs: Annotated[int, Between(1, 1000)] = 3
+    """Passes over them."""
+    minibatch: Positive = 1024
+    """Decisions in one step of the optimiser."""
+    learning_rate: Rate = 2e-3
+    """Step size at the beginning; it falls to 0."""
+    softness: Annotated[float, Between(0.001, 100.0)] = 0.4
+    """The wanted policy is the softmax of this times the ratings."""
+
+
+@dataclasses.dataclass(frozen=True)
+class BranchingConfig:
+    """Counterfactual branching: every candidate tried in the true hidden state."""
+
+    decisions: tuple[Positive, ...] = (1_000_000,)
+    """Labelled decisions of each generation. The first is labelled in the rule's self-play, each later one in
+    that of the scorer before it; a scorer learns from all decisions so far."""
+    own_turns: Annotated[int, Between(1, 30)] = 2
+    """The position at this next turn of the mover is valued."""
+    exact: bool = True
+    """Play on by the rule, less its look two draws ahead; false: by its main thoughts only, four times as fast."""
+    share: Annotated[float, Between(0.004, 1.0)] = 1.0
+    """Part of the decisions that is labelled; less means more different rounds."""
+    chunk: Annotated[int, Between(1, 1_000_000)] = 50_000
+    """Decisions that are labelled and written down together; what a crash can cost."""
+    epochs: Annotated[int, Between(1, 1000)] = 3
+    """Passes over all decisions."""
+    minibatch: Positive = 1024
+    """Decisions in one step of the optimiser."""
+    learning_rate: Rate = 2e-3
+    """Step size at the beginning; it falls to 0."""
+    weight_decay: Share = 1e-3
+    """Of AdamW."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SelfPlayConfig:
+    """Self-play PPO from the soft clone; the critic sees all racks and begins as the value network."""
+
+    updates: Count = 400
+    """Batches of rounds that are played and learned from."""
+    rounds: Positive = 1500
+    """Rounds of a batch."""
+    learners: Share = 0.6
+    """Part of the seats that learn."""
+    past_selves: Share = 0.0
+    """Part of the other seats that the policy of the checkpoint before plays; the rule plays the rest."""
+    minibatch: Positive = 6000
+    """Decisions in one step of the optimiser."""
+    epochs: Annotated[int, Between(1, 100)] = 2
+    """Passes over a batch."""
+    learning_rate: Rate = 4e-4
+    """Step size of the policy at the beginning; it falls to 0."""
+    critic_rate: Rate = 2e-4
+    """The critic's, which falls to 0 as well."""
+    gamma: Share = 1.0
+    """Discount from one decision of a seat to its next."""
+    gae_lambda: Share = 0.95
+    """Decay of the advantage estimate."""
+    clip: Annotated[float, Between(0.001, 10.0)] = 0.2
+    """How far the ratio of new and old probability may move."""
+    entropy: Annotated[float, Between(0.0, 10.0)] = 0.003
+    """Weight of the policy's entropy at the beginning; it falls to 0 with the step size."""
+    keep_to_clone: Annotated[float, Between(0.0, 100.0)] = 0.05
+    """Weight of the divergence from the clone at the beginning."""
+    clone_half_life: Positive = 60
+    """Updates in which that weight halves."""
+    all_actions: Share = 0.0
+    """Part of the decisions whose candidates are all tried, as in `branching`; there the labels are the advantages."""
+    max_grad_norm: Annotated[float, Between(0.001, 1000.0)] = 0.5
+    """Longer gradients are cut to this."""
+
+
+@dataclasses.dataclass(frozen=True)
+class DuelConfig:
+    """How the scorer is measured: against three of the rule, duplicate deals in every seat, a draw queue for each."""
+
+    deals: Annotated[int, Between(0, 10**9)] = 2_500
+    """Deals of a measurement during the run, four rounds each, always the same; 0: none."""
+    fresh_deals: Annotated[int, Between(0, 10**9)] = 10_000
+    """Deals of the measurement at the end, which no choice was made by."""
+    every: Positive = 20
+    """Updates of `ppo` between two measurements; `branching` measures every generation."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ScorerRunConfig:
+    """Everything around learning."""
+
+    recipe: Literal["branching", "ppo"] = "branching"
+    """How the scorer learns."""
+    seed: Annotated[int, Between(0, 2**63 - 1)] = 1
+    """All randomness of the run follows from it."""
+    checkpoint_every: Positive = 20
+    """Updates of `ppo` between two checkpoints; `branching` keeps every chunk."""
+    keep: Annotated[int, Between(1, 10_000)] = 3
+    """Checkpoints that stay on disk, beside the best."""
+    workers: Annotated[int, Between(1, 256)] = 2
+    """Threads that play; the result is the same for any number."""
+    threads: Annotated[int, Between(1, 256)] = 1
+    """Threads of torch."""
+    tensorboard: bool = True
+    """Write TensorBoard's files into the run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ScorerConfig:
+    """A whole run of the candidate scorer.
+
+    >>> ScorerConfig().branching.own_turns
+    2
+    """
+
+    env: GameConfig = dataclasses.field(default_factory=GameConfig)
+    choice: ChoiceConfig = dataclasses.field(default_factory=ChoiceConfig)
+    clone: SoftCloneConfig = dataclasses.field(default_factory=SoftCloneConfig)
+    branching: BranchingConfig = dataclasses.field(default_factory=BranchingConfig)
+    ppo: SelfPlayConfig = dataclasses.field(default_factory=SelfPlayConfig)
+    evaluation: DuelConfig = dataclasses.field(default_factory=DuelConfig)
+    run: ScorerRunConfig = dataclasses.field(default_factory=ScorerRunConfig)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All keys with their values, as plain data."""
+        data: dict[str, Any] = plain(dataclasses.asdict(self))
+        return data
+
+
+AnyConfig: TypeAlias = TrainConfig | ScorerConfig
+RECIPES: dict[str, type[TrainConfig] | type[ScorerConfig]] = {
+    "maskable_ppo": TrainConfig,
+    "branching": ScorerConfig,
+    "ppo": ScorerConfig,
+}
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def config_from_dict(data: Mapping[str, Any]) -> AnyConfig:
     """A configuration from sections of keys.
 
     Raises:
@@ -182,12 +336,18 @@ def config_from_dict(data: Mapping[str, Any]) -> TrainConfig:
         ...
     ValueError: ppo.epochs = 0 is out of range: expected a whole number from 1 to 100
     """
-    config = _read_section(TrainConfig, data, "")
-    _check_together(config)
+    run = data.get("run")
+    recipe = run.get("recipe", "maskable_ppo") if isinstance(run, Mapping) else "maskable_ppo"
+    if not isinstance(recipe, str) or recipe not in RECIPES:
+        raise ValueError(f"run.recipe = {recipe!r} is not a choice: expected {' or '.join(map(repr, RECIPES))}")
+    config: AnyConfig = read_section(RECIPES[recipe], data)
+    _check_rules(config.env.rules)
+    if isinstance(config, TrainConfig):
+        _check_together(config)
     return config
 
 
-def load_config(path: Path, overrides: Mapping[str, str] | None = None) -> TrainConfig:
+def load_config(path: Path, overrides: Mapping[str, str] | None = None) -> AnyConfig:
     """Read a TOML file and set single keys otherwise.
 
     Args:
@@ -209,30 +369,34 @@ def load_config(path: Path, overrides: Mapping[str, str] | None = None) -> Train
         table = data.setdefault(section, {})
         if not isinstance(table, dict):
             raise ValueError(f"{section} = {table!r} is not a section: expected a table of keys")
-        table[key] = _override_value(text)
+        table[key] = override_value(text)
     try:
         return config_from_dict(data)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def differences(one: TrainConfig, other: TrainConfig) -> dict[str, tuple[Any, Any]]:
+def differences(one: AnyConfig, other: AnyConfig) -> dict[str, tuple[Any, Any]]:
     """The keys in which two configurations differ, by full name, with both values."""
     found = {}
     mine, theirs = one.to_dict(), other.to_dict()
     for section, keys in mine.items():
         for key, value in keys.items():
-            if value != theirs[section][key]:
-                found[f"{section}.{key}"] = (value, theirs[section][key])
+            before = theirs.get(section, {}).get(key)
+            if value != before:
+                found[f"{section}.{key}"] = (value, before)
     return found
+
+
+def _check_rules(rules: Any) -> None:
+    try:
+        as_rules(rules)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"env.rules = {rules!r} are no rules: {error}") from None
 
 
 def _check_together(config: TrainConfig) -> None:
     """What no single key can get wrong."""
-    try:
-        as_rules(config.env.rules)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"env.rules = {config.env.rules!r} are no rules: {error}") from None
     if len(config.opponents.seats) not in (1, 3):
         raise ValueError(f"opponents.seats = {list(config.opponents.seats)} are no opponents: expected 1 name or 3")
     batch = config.ppo.steps * config.env.num_envs
@@ -243,70 +407,3 @@ def _check_together(config: TrainConfig) -> None:
             f"ppo.minibatch = {config.ppo.minibatch} is out of range: expected at most "
             f"ppo.steps × env.num_envs = {batch}"
         )
-
-
-def _read_section(cls: type[Section], data: Any, prefix: str) -> Section:
-    if not isinstance(data, Mapping):
-        raise ValueError(f"{prefix.rstrip('.')} = {data!r} is not a section: expected a table of keys")
-    hints = typing.get_type_hints(cls, include_extras=True)
-    for key in data:
-        if key not in hints:
-            what = "key" if prefix else "section"
-            raise ValueError(f"{prefix}{key} is not a {what} of the configuration: expected one of {', '.join(hints)}")
-    values = {}
-    for key, value in data.items():
-        hint = hints[key]
-        if dataclasses.is_dataclass(hint):
-            values[key] = _read_section(typing.cast(type[Any], hint), value, f"{key}.")
-        else:
-            values[key] = _read_value(hint, value, f"{prefix}{key}")
-    return cls(**values)
-
-
-def _read_value(hint: Any, value: Any, name: str) -> Any:
-    """A value of a key, checked against the key's type."""
-    origin = typing.get_origin(hint)
-    arguments = typing.get_args(hint)
-    if origin is Annotated:
-        return _read_number(arguments[0], arguments[1], value, name)
-    if origin is Literal:
-        if value not in arguments:
-            raise ValueError(f"{name} = {value!r} is not a choice: expected {' or '.join(map(repr, arguments))}")
-        return value
-    if origin is tuple:
-        if not isinstance(value, list | tuple):
-            raise ValueError(f"{name} = {value!r} is not a list: expected values in brackets")
-        return tuple(_read_value(arguments[0], item, f"{name}[{i}]") for i, item in enumerate(value))
-    if hint is bool:
-        if not isinstance(value, bool):
-            raise ValueError(f"{name} = {value!r} is not a switch value: expected true or false")
-        return value
-    if origin is types.UnionType:  # rules: a name or a table, looked into by _check_together
-        return dict(value) if isinstance(value, Mapping) else value
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"{name} = {value!r} is not a name: expected text")
-    return value
-
-
-def _read_number(kind: Any, between: Between, value: Any, name: str) -> int | float:
-    whole = kind is int
-    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not is_number or not between.low <= value <= between.high:  # NaN is not between
-        low, high = (int(between.low), int(between.high)) if whole else between
-        what = "whole number" if whole else "number"
-        raise ValueError(f"{name} = {value!r} is out of range: expected a {what} from {low} to {high}")
-    return int(value) if whole else float(value)
-
-
-def _override_value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _plain(value: Any) -> Any:
-    """The same with lists for tuples, as JSON and TOML have them."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -13,12 +13,7 @@ Before the folder is given its name, the trained policy in torch, the ONNX file 
 `Network` must agree on the observations of whole rounds.
 """
 
-import io
-import json
-import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,19 +22,19 @@ import onnxruntime
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from okey_env.actions import ACTIONS_VERSION, NUM_ACTIONS
-from okey_env.bots import BOT_FILE, make_bot
+from okey_env.actions import NUM_ACTIONS
+from okey_env.bots import make_bot
 from okey_env.encoders import Encoder, as_encoder
-from okey_env.rules import as_rules
 from okey_env.vector import SelfPlay
 
-from .checkpoint import Checkpoint, newest_good, write_whole
+from .bot_folder import checked_folder, packed, write_bot
+from .checkpoint import Checkpoint, newest_good
 from .clone import play_lessons
-from .config import TrainConfig
-from .learned_bot import FORMAT, FORMAT_VERSION, ONNX_FILE, WEIGHTS_FILE, checksum, load_bot
+from .config import ScorerConfig, TrainConfig
 from .network import Network
 from .policy import acting_layers, make_policy, set_policy_arrays
-from .train import CHECKPOINTS, EVALUATION_FILE, RUN_FILE, read_config
+from .runs import CHECKPOINTS, read_config
+from .scorer_export import export_scorer
 
 _OPSET = 17
 _IR_VERSION = 9
@@ -62,47 +57,26 @@ def export(run: Path, folder: Path) -> Path:
         RuntimeError: torch, ONNX and the plain arrays do not agree.
     """
     config = read_config(run)
-    checkpoint, damages = newest_good(run / CHECKPOINTS)
-    if checkpoint is None:
-        raise ValueError(
-            f"{run} has no whole checkpoint to export" + "".join(f"; {damage}" for damage in damages.values())
-        )
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file: choose another name for the bot")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / BOT_FILE).is_file():
-        raise ValueError(f"{folder} holds something that is no bot: choose another folder")
-
+    checked_folder(folder)
+    if isinstance(config, ScorerConfig):
+        return export_scorer(run, config, folder)
+    checkpoint = _newest(run)
     encoder = as_encoder(config.env.encoder)
     network = Network(acting_layers(checkpoint.named("policy.")))
-    weights = _npz(network)
+    weights = packed(
+        {
+            f"{part}_{number}": array
+            for number, layer in enumerate(network.layers)
+            for part, array in zip(("weights", "bias"), layer, strict=True)
+        }
+    )
     model = onnx_model(network)
     check_agreement(config, checkpoint, encoder, network, model)
-
-    unfinished = folder.with_name(folder.name + ".unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
-    write_whole(unfinished / WEIGHTS_FILE, weights)
-    write_whole(unfinished / ONNX_FILE, model)
-    manifest = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "name": folder.resolve().name,
+    parts = {
         "encoder": {"name": encoder.name, "version": encoder.version},
-        "actions_version": ACTIONS_VERSION,
         "network": {"kind": "relu", "sizes": network.sizes},
-        "weights": {"file": WEIGHTS_FILE, "blake2b": checksum(weights)},
-        "onnx": {"file": ONNX_FILE, "blake2b": checksum(model)},
-        "rules": as_rules(config.env.rules).name,
-        "training": {"decisions": checkpoint.decisions, "seed": config.run.seed, **_read(run / RUN_FILE)},
-        "scores": _scores(run, checkpoint.decisions),
-        "config": config.to_dict(),
     }
-    write_whole(unfinished / BOT_FILE, (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode())
-    load_bot(unfinished)
-    if folder.exists():
-        shutil.rmtree(folder)
-    unfinished.rename(folder)
-    return folder
+    return write_bot(run, config, checkpoint, folder, weights, model, parts)
 
 
 def onnx_model(network: Network) -> bytes:
@@ -183,21 +157,11 @@ def _worst_difference(
     return float(np.max(spread / scale))
 
 
-def _npz(network: Network) -> bytes:
-    arrays = {}
-    for number, (weights, bias) in enumerate(network.layers):
-        arrays[f"weights_{number}"], arrays[f"bias_{number}"] = weights, bias
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
-    return buffer.getvalue()
-
-
-def _scores(run: Path, decisions: int) -> list[Any]:
-    """The measurements of exactly this moment of the run."""
-    measured = _read(run / EVALUATION_FILE)
-    return list(measured.get("scores", [])) if measured.get("decisions") == decisions else []
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return data if isinstance(data, Mapping) else {}
+def _newest(run: Path) -> Checkpoint:
+    """The newest whole checkpoint of a run."""
+    checkpoint, damages = newest_good(run / CHECKPOINTS)
+    if checkpoint is None:
+        raise ValueError(
+            f"{run} has no whole checkpoint to export" + "".join(f"; {damage}" for damage in damages.values())
+        )
+    return checkpoint

@@ -1,5 +1,8 @@
 """Playing from an exported folder: what is in one, how it is checked, and the bot that it makes.
 
+There are two kinds of network. `relu` is a flat policy: an encoder's array in, a score for each of the 109 actions out.
+`scorer` is the candidate scorer (`agents.scorer`), which comes with the weights of the rule it was trained on.
+
 A bot folder holds `bot.json`, which says what the bot is, `weights.npz`, its network as plain arrays, and
 `policy.onnx`, the same for other languages, which is not read here. The folder may come from anywhere, so it
 is only data: nothing in it is unpickled or run, and what does not fit is refused before a game is touched.
@@ -24,6 +27,11 @@ from okey_env.engine._jit import kernel
 from okey_env.engine.observe import observed_mask
 from okey_env.observation import Observation
 
+from ..judge import Weights
+from ..scorer.bot import ScorerBot
+from ..scorer.features import FEATURES_VERSION
+from ..scorer.network import SHAPES
+from ..scorer.rule import rule_of
 from .network import Network, best_legal
 
 FORMAT = "okey-env bot"
@@ -31,6 +39,9 @@ FORMAT_VERSION = 1
 """Changes whenever a folder written before would be read wrongly."""
 WEIGHTS_FILE = "weights.npz"
 ONNX_FILE = "policy.onnx"
+
+SCORER_ENCODER = "candidates"
+"""The name of the features of `agents.scorer`, in place of an encoder's."""
 
 _MAX_WIDTH = 16_384
 _MAX_LAYERS = 32
@@ -85,7 +96,7 @@ class LearnedBot:
         self._best = np.zeros(count, np.int64)
 
 
-def load_bot(folder: Path) -> LearnedBot:
+def load_bot(folder: Path) -> LearnedBot | ScorerBot:
     """The bot of an exported folder.
 
     Raises:
@@ -94,13 +105,38 @@ def load_bot(folder: Path) -> LearnedBot:
     folder = Path(folder)
     manifest = _read_manifest(folder)
     try:
+        if _field(manifest, "network", dict).get("kind") == "scorer":
+            return _load_scorer(folder, manifest)
         encoder = _known_encoder(manifest)
         _check_actions(manifest)
         sizes = _network_sizes(manifest, encoder)
-        network = Network(_read_layers(folder, _field(manifest, "weights", dict), sizes))
+        network = Network(_read_layers(folder, manifest, sizes))
     except ValueError as error:
         raise ValueError(f"the bot in {str(folder)!r} cannot be loaded: {error}") from None
-    return LearnedBot(_field(manifest, "name", str), encoder, network, manifest)
+    return LearnedBot(manifest["name"], encoder, network, manifest)
+
+
+def _load_scorer(folder: Path, manifest: Mapping[str, Any]) -> ScorerBot:
+    encoder = _field(manifest, "encoder", dict)
+    if encoder.get("name") != SCORER_ENCODER or encoder.get("version") != FEATURES_VERSION:
+        raise ValueError(
+            f"it needs version {encoder.get('version')!r} of the features {encoder.get('name')!r}, "
+            f"and this okey-env has version {FEATURES_VERSION} of {SCORER_ENCODER!r}"
+        )
+    _check_actions(manifest)
+    rule: Weights = rule_of(_field(manifest, "rule", dict))
+    choice = _field(manifest, "choice", dict)
+    margin, bonus = _choice_number(choice, "margin"), _choice_number(choice, "bonus")
+    arrays = _read_arrays(folder, manifest, SHAPES)
+    weights = np.concatenate([arrays[name].reshape(-1) for name in SHAPES])
+    return ScorerBot(manifest["name"], rule, weights, margin, bonus, manifest)
+
+
+def _choice_number(choice: Mapping[str, Any], name: str) -> float:
+    value = choice.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1000:
+        raise ValueError(f"its {name} is {value!r}: expected a number from 0 to 1000")
+    return float(value)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -157,15 +193,24 @@ def _network_sizes(manifest: Mapping[str, Any], encoder: Encoder) -> list[int]:
 
 
 def _read_layers(
-    folder: Path, weights: Mapping[str, Any], sizes: list[int]
+    folder: Path, manifest: Mapping[str, Any], sizes: list[int]
 ) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
-    """The layers from the weights file, each array exactly of the shape that the manifest promises."""
-    path = folder / WEIGHTS_FILE
-    if not path.is_file():
-        raise ValueError(f"there is no {WEIGHTS_FILE}")
+    """The layers of a flat policy."""
     shapes: dict[str, tuple[int, ...]] = {}
     for number, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
         shapes[f"weights_{number}"], shapes[f"bias_{number}"] = (inputs, outputs), (outputs,)
+    arrays = _read_arrays(folder, manifest, shapes)
+    return [(arrays[f"weights_{number}"], arrays[f"bias_{number}"]) for number in range(len(sizes) - 1)]
+
+
+def _read_arrays(
+    folder: Path, manifest: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, npt.NDArray[np.float32]]:
+    """The arrays of the weights file, each exactly of the shape that is promised."""
+    weights = _field(manifest, "weights", dict)
+    path = folder / WEIGHTS_FILE
+    if not path.is_file():
+        raise ValueError(f"there is no {WEIGHTS_FILE}")
     expected = sum(4 * int(np.prod(shape)) + 1024 for shape in shapes.values())
     if path.stat().st_size > expected + 65_536:
         raise ValueError(f"{WEIGHTS_FILE} is larger than a network of its sizes")
@@ -187,7 +232,7 @@ def _read_layers(
             raise ValueError(f"{name} is {array.dtype} {array.shape}: expected float32 {shapes[name]}")
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds values that are not finite")
-    return [(arrays[f"weights_{number}"], arrays[f"bias_{number}"]) for number in range(len(sizes) - 1)]
+    return arrays
 
 
 def checksum(data: bytes) -> str:

@@ -15,13 +15,17 @@ class Stage:
 
     Args:
         title: what is being done.
-        total: decisions in all.
-        done: decisions done before.
+        total: how many in all.
+        done: how many were done before.
         console: where to show it.
+        unit: what is counted.
     """
 
-    def __init__(self, title: str, total: int, done: int = 0, console: Console | None = None) -> None:
+    def __init__(
+        self, title: str, total: int, done: int = 0, console: Console | None = None, unit: str = "decisions"
+    ) -> None:
         self._title = title
+        self._unit = unit
         self._total = total
         self._before = self._done = done
         self._console = console or Console(stderr=True)
@@ -32,7 +36,7 @@ class Stage:
             self._bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
-                TextColumn("{task.completed:,.0f} / {task.total:,.0f} decisions · {task.fields[speed]:,.0f}/s"),
+                TextColumn(f"{{task.completed:,.0f}} / {{task.total:,.0f}} {unit} · {{task.fields[speed]:,.3g}}/s"),
                 TimeRemainingColumn(),
                 TextColumn("{task.fields[values]}"),
                 console=self._console,
@@ -41,7 +45,7 @@ class Stage:
 
     @property
     def speed(self) -> float:
-        """Decisions a second since the stage began."""
+        """How many a second since the stage began."""
         return (self._done - self._before) / max(time.monotonic() - self._began, 1e-9)
 
     def update(self, done: int, values: Mapping[str, float]) -> None:
@@ -54,7 +58,7 @@ class Stage:
             self._said = time.monotonic()
             left = round((self._total - self._done) / max(self.speed, 1e-9))
             self._console.print(
-                f"{self._title}: {self._done:,} of {self._total:,} decisions · {self.speed:,.0f}/s · "
+                f"{self._title}: {self._done:,} of {self._total:,} {self._unit} · {_rate(self.speed)}/s · "
                 f"{left // 60} min {left % 60:02} s left" + (f" · {text}" if text else ""),
                 highlight=False,
                 soft_wrap=True,
@@ -73,7 +77,11 @@ class Stage:
         elif kind is None:
             seconds = time.monotonic() - self._began
             self._console.print(
-                f"{self._title}: {self._done:,} decisions in {seconds:.0f} s, {self.speed:,.0f}/s",
+                f"{self._title}: {self._done:,} {self._unit} in {seconds:.0f} s, {_rate(self.speed)}/s",
                 highlight=False,
                 soft_wrap=True,
             )
+
+
+def _rate(speed: float) -> str:
+    return f"{speed:,.0f}" if speed >= 10 else f"{speed:.2f}"

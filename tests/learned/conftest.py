@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents.learned.config import TrainConfig, config_from_dict
+from agents.learned.config import ScorerConfig, TrainConfig, config_from_dict
 
 TINY: dict[str, Any] = {
     "env": {"num_envs": 8},
@@ -20,7 +20,9 @@ TINY: dict[str, Any] = {
 @pytest.fixture(scope="session")
 def tiny_config() -> TrainConfig:
     """Four rollouts of 64 decisions, a checkpoint after each."""
-    return config_from_dict(TINY)
+    config = config_from_dict(TINY)
+    assert isinstance(config, TrainConfig)
+    return config
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +39,39 @@ def tiny_bot(tiny_run: Path) -> Path:
     from agents.learned.export import export
 
     return export(tiny_run, tiny_run.parent / "tiny-bot")
+
+
+TINY_BRANCHING: dict[str, Any] = {
+    "branching": {"decisions": [600, 600], "chunk": 300, "minibatch": 128},
+    "evaluation": {"deals": 4, "fresh_deals": 4},
+    "run": {"recipe": "branching", "tensorboard": False},
+}
+TINY_PPO: dict[str, Any] = {
+    "clone": {"decisions": 500, "minibatch": 128},
+    "ppo": {"updates": 4, "rounds": 16, "minibatch": 64, "past_selves": 0.3, "all_actions": 0.2},
+    "evaluation": {"deals": 4, "fresh_deals": 4, "every": 2},
+    "run": {"recipe": "ppo", "tensorboard": False, "checkpoint_every": 2},
+}
+
+
+def scorer_config(data: dict[str, Any]) -> ScorerConfig:
+    """A configuration of the candidate scorer."""
+    config = config_from_dict(data)
+    assert isinstance(config, ScorerConfig)
+    return config
+
+
+@pytest.fixture(scope="session")
+def tiny_scorer_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of branching in two small generations."""
+    from agents.learned.train import train_config
+
+    return train_config(scorer_config(TINY_BRANCHING), tmp_path_factory.mktemp("runs") / "branching")
+
+
+@pytest.fixture(scope="session")
+def tiny_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of self-play PPO in four small updates."""
+    from agents.learned.train import train_config
+
+    return train_config(scorer_config(TINY_PPO), tmp_path_factory.mktemp("runs") / "ppo")

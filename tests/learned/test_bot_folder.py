@@ -16,7 +16,7 @@ import pytest
 from agents.learned.checkpoint import checkpoints, load_checkpoint
 from agents.learned.config import TrainConfig
 from agents.learned.export import export
-from agents.learned.learned_bot import checksum, load_bot
+from agents.learned.learned_bot import LearnedBot, checksum, load_bot
 from agents.learned.policy import make_policy, set_policy_arrays
 from okey_env.bots import BatchBot, make_bot
 from okey_env.round import Round
@@ -64,6 +64,7 @@ def test_the_bot_plays_as_the_trained_policy_and_as_its_onnx_file(
     tiny_run: Path, tiny_bot: Path, tiny_config: TrainConfig
 ) -> None:
     bot = load_bot(tiny_bot)
+    assert isinstance(bot, LearnedBot)
     policy = make_policy(bot.encoder.size, 109, tiny_config.network)
     set_policy_arrays(policy, load_checkpoint(checkpoints(tiny_run / "checkpoints")[0]).named("policy."))
     session = onnxruntime.InferenceSession(tiny_bot / "policy.onnx", providers=["CPUExecutionProvider"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.learned.config import TrainConfig, config_from_dict, differences, load_config
+from agents.learned.config import ScorerConfig, TrainConfig, config_from_dict, differences, load_config
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,11 @@ from agents.learned.config import TrainConfig, config_from_dict, differences, lo
         ({"opponents": {"seats": "greedy"}}, "opponents.seats = 'greedy' is not a list"),
         ({"run": {"tensorboard": 1}}, "run.tensorboard = 1 is not a switch value: expected true or false"),
         ({"run": {"seed": -1}}, "run.seed = -1 is out of range"),
+        ({"run": {"recipe": "magic"}}, "run.recipe = 'magic' is not a choice: expected 'maskable_ppo' or 'branching'"),
+        ({"run": {"recipe": "branching"}, "network": {}}, "network is not a section of the configuration"),
+        ({"run": {"recipe": "ppo"}, "ppo": {"updates": -1}}, "ppo.updates = -1 is out of range"),
+        ({"run": {"recipe": "branching"}, "branching": {"decisions": [0]}}, r"branching.decisions\[0\] = 0 is out of"),
+        ({"run": {"recipe": "branching"}, "env": {"rules": "ankara"}}, "env.rules = 'ankara' are no rules"),
         ({"ppo": {"steps": 2, "minibatch": 1024}}, "ppo.minibatch = 1024 is out of range: expected at most .* 512"),
     ],
 )
@@ -47,6 +52,7 @@ def test_a_file_names_what_differs_and_the_command_line_overrides_it(tmp_path: P
     config = load_config(
         path, {"ppo.steps": "16", "env.reward": "win", "network.trunk": "[8, 8]", "evaluation.against": "['greedy']"}
     )
+    assert isinstance(config, TrainConfig)
     assert (config.ppo.epochs, config.ppo.steps, config.env.reward) == (3, 16, "win")
     assert config.env.rules == {"preset": "klasik", "max_throws": 90}
     assert config.network.trunk == (8, 8)
@@ -72,6 +78,7 @@ def test_a_file_that_is_no_toml_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_configuration_survives_being_written_down() -> None:
     config = config_from_dict({"network": {"policy": [4]}, "env": {"rules": {"preset": "klasik"}}})
     assert config_from_dict(config.to_dict()) == config
+    assert isinstance(config, TrainConfig)
     other = dataclasses.replace(config, ppo=dataclasses.replace(config.ppo, epochs=7))
     assert differences(other, config) == {"ppo.epochs": (7, 2)}
 
@@ -84,6 +91,7 @@ def test_shipped_configurations_are_right() -> None:
 
 
 def test_every_default_is_in_its_range() -> None:
-    for section in typing.get_type_hints(TrainConfig).values():
-        assert dataclasses.is_dataclass(section)
-    assert config_from_dict(TrainConfig().to_dict()) == TrainConfig()
+    for config in (TrainConfig(), ScorerConfig()):
+        for section in typing.get_type_hints(type(config)).values():
+            assert dataclasses.is_dataclass(section)
+        assert config_from_dict(config.to_dict()) == config

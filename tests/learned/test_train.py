@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.learned import train as module
+from agents.learned import sb3_train as module
 from agents.learned.checkpoint import Arrays, checkpoints, load_checkpoint
 from agents.learned.config import TrainConfig, config_from_dict
-from agents.learned.train import read_config, train, train_config
+from agents.learned.runs import read_config
+from agents.learned.train import train, train_config
 
 
 class Stopped(Exception):  # noqa: N818 (it stands for a kill, not for an error)

@@ -1,0 +1,182 @@
+"""Counterfactual labels: every candidate of a decision tried in the true hidden state.
+
+At a decision of self-play each candidate is played in a copy of the game, with the same tiles to come for all, on to
+the mover's next turn but so many, and that position is valued by a network that sees all racks. The difference to
+the other candidates is one sample of what the move is worth. The true state is a fair draw from all that the mover
+cannot tell apart, so a network that sees only what the mover sees, fitted to many such labels, learns the mean
+over them: the worth of the move given what is known. No belief about hidden tiles is needed.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.actions import NUM_ACTIONS
+from okey_env.engine._jit import kernel
+from okey_env.engine.deal import deal
+from okey_env.engine.random import below, derive_seed
+from okey_env.engine.state import NO_SEAT, NOT_ENDED
+from okey_env.engine.turn import apply
+from okey_env.tiles import NUM_KINDS, NUM_SEATS
+
+from ..judge import Weights, best_of, rate_position
+from ..position import position_in
+from ..scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, fill_features, pick_candidates
+from ..scorer.network import run_scorer
+from ..value import NUM_VALUE_INPUTS
+from .rollout import look_at_rack, play_on, play_on_by_rule, worth_of_position
+
+Floats = npt.NDArray[np.float32]
+
+_OF = 256
+
+
+@kernel
+def label_candidates(
+    games: npt.NDArray[np.record],
+    rule: Weights,
+    exact: bool,
+    actions: npt.NDArray[np.int64],
+    count: int,
+    own_turns: int,
+    value_weights: Floats,
+    seed: np.uint64,
+    labels: Floats,
+) -> None:
+    """Fill the zero-sum points that the mover may expect after each candidate in game 0.
+
+    Args:
+        games: `(2,)`; game 0 is the position and stays as it is, game 1 is played in. With draw queues, so that
+            all candidates meet the same tiles.
+        rule: its weights.
+        exact: whether rollouts are played by the rule itself, at four times the cost, or by its main thoughts.
+        actions: `(C,)` candidates.
+        count: how many.
+        own_turns: the position at this next turn of the mover is valued.
+        value_weights: of `agents.value`.
+        seed: settles ties in the rollouts, in the same way for all candidates.
+        labels: `(C,)` to fill.
+    """
+    mover = int(games[0].turn)
+    known = np.empty(NUM_SEATS, np.int64)
+    known_useful = np.empty(NUM_SEATS, np.uint64)
+    distances = np.empty(NUM_SEATS, np.int64)
+    useful = np.empty(NUM_SEATS, np.uint64)
+    after = np.empty(NUM_KINDS, np.uint64)
+    inputs = np.empty(NUM_VALUE_INPUTS, np.float32)
+    values = np.empty(NUM_SEATS, np.float32)
+    for step in range(1, NUM_SEATS):
+        look_at_rack(games[0], (mover + step) % NUM_SEATS, known, known_useful, after)
+    for place in range(count):
+        games[1] = games[0]
+        game = games[1]
+        distances[:] = known
+        useful[:] = known_useful
+        apply(game, actions[place])
+        if game.ending == NOT_ENDED and game.turn != mover:
+            look_at_rack(game, mover, distances, useful, after)  # it has thrown
+        if exact:
+            play_on_by_rule(game, mover, own_turns, rule, seed)
+            if game.ending == NOT_ENDED:
+                for seat in range(NUM_SEATS):
+                    look_at_rack(game, seat, distances, useful, after)
+        else:
+            play_on(game, mover, own_turns, distances, useful, after, seed)
+        labels[place] = worth_of_position(game, mover, distances, useful, value_weights, inputs, values)
+
+
+@kernel
+def note_branches(
+    games: npt.NDArray[np.record],
+    rule: Weights,
+    rollout_rule: Weights,
+    seed: np.uint64,
+    room: int,
+    share: int,
+    margin: np.float32,
+    bonus: np.float32,
+    own_turns: int,
+    exact: bool,
+    weights: Floats,
+    value_weights: Floats,
+    tables: Floats,
+    features: Floats,
+    counts: npt.NDArray[np.int64],
+    labels: Floats,
+) -> int:
+    """Play rounds 0, 1, … of a seed in self-play, and label decisions until `room` are noted.
+
+    Args:
+        games: `(2,)` with draw queues; played in.
+        rule: its weights.
+        rollout_rule: its weights in rollouts, if they are exact.
+        seed: settles all of it.
+        room: how many decisions; the last round is played to its end.
+        share: of 256 decisions with several candidates, how many are labelled.
+        margin: within how many rating units of the rule's best a move is a candidate.
+        bonus: what the rule's own choice is given on top of its score, in self-play.
+        own_turns: see `label_candidates`, as for the next.
+        exact: see there.
+        weights: of the scorer that plays all four seats; empty: the rule plays.
+        value_weights: of `agents.value`.
+        tables: `(N, T)` to fill.
+        features: `(M, F)` to fill.
+        counts: `(N,)` to fill.
+        labels: `(M,)` to fill.
+
+    Returns:
+        How many decisions were noted.
+    """
+    game = games[0]
+    ratings = np.empty(NUM_ACTIONS, np.float32)
+    actions = np.empty(MAX_CANDIDATES, np.int64)
+    table = np.empty(NUM_TABLE, np.float32)
+    own = np.empty((MAX_CANDIDATES, NUM_FEATURES), np.float32)
+    scores = np.empty(MAX_CANDIDATES, np.float32)
+    after = np.empty(NUM_KINDS, np.uint64)
+    by_rule = len(weights) == 0
+    noted, rows, number = 0, 0, 0
+    while noted < room:
+        game.seed = derive_seed(seed, np.uint64(number))
+        game.round_number = 0
+        number += 1
+        deal(game, NO_SEAT)
+        step = 0
+        while game.ending == NOT_ENDED:
+            step += 1
+            position = position_in(game)
+            rate_position(position, rule, ratings)
+            count = pick_candidates(ratings, margin, actions)
+            chance = derive_seed(game.seed, np.uint64(step))
+            labelled = count > 1 and below(chance, _OF) < share
+            if count > 1 and (labelled or not by_rule):
+                fill_features(position, ratings, actions, count, after, table, own)
+            if labelled:
+                label_candidates(
+                    games,
+                    rollout_rule,
+                    exact,
+                    actions,
+                    count,
+                    own_turns,
+                    value_weights,
+                    chance,
+                    labels[rows : rows + count],
+                )
+                tables[noted] = table
+                features[rows : rows + count] = own[:count]
+                counts[noted] = count
+                noted += 1
+                rows += count
+            if by_rule:
+                apply(game, best_of(ratings, position, seed))
+            elif count == 1:
+                apply(game, int(actions[0]))
+            else:
+                run_scorer(table, own, count, weights, scores)
+                scores[0] += bonus
+                best = 0
+                for place in range(1, count):
+                    if scores[place] > scores[best]:
+                        best = place
+                apply(game, int(actions[best]))
+    return noted

@@ -1,0 +1,191 @@
+"""Counterfactual branching: the recipe in generations, each of more labels and a scorer fitted to all of them.
+
+Generation 1 labels decisions of the rule's self-play (`branch`), fits a scorer to the differences between their
+candidates, and plays the best one inside the rule's margin. Each later generation does the same in the self-play of
+the scorer before it: policy iteration.
+
+A chunk of labels depends on the run's seed, its number and the scorer that played, and the fit on the labels, so a
+run that is stopped anywhere goes on from the chunks that are on disk and ends with the same weights.
+"""
+
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from rich.console import Console
+
+from okey_env.round import derive_seed
+from okey_env.rules import Rules
+
+from ..judge import Weights
+from ..value import value_for
+from .branch import note_branches
+from .checkpoint import Checkpoint, load_checkpoint, set_aside, write_checkpoint
+from .config import ScorerConfig
+from .decisions import Decisions, Notebook
+from .progress import Stage
+from .rollout import for_rollouts
+from .scorer_net import ScorerNet, difference_loss, fit_scorer
+from .scorer_run import ScorerRun
+
+Floats = npt.NDArray[np.float32]
+
+LABELS = "labels"
+"""The folder of the chunks."""
+NO_SCORER: Floats = np.empty(0, np.float32)
+"""In place of weights: the rule plays."""
+_LABEL_STREAM = 2**61
+"""The index under the run's seed from which rounds to label are dealt."""
+
+
+def train_branching(
+    config: ScorerConfig, folder: Path, *, resume: bool = False, console: Console | None = None
+) -> Path:
+    """Train a scorer by branching, or go on with a run; see `agents.learned.train.train_config`."""
+    console = console or Console(stderr=True)
+    torch.set_num_threads(config.run.threads)
+    settings = config.branching
+    with ScorerRun(config, folder, resume, console) as run:
+        first = int(run.start.meta.get("generation", 0))
+        weights = np.asarray(run.start.arrays.get("scorer", NO_SCORER), np.float32)
+        if not run.start.meta:
+            run.save(0, {"scorer": weights}, {"generation": 0})
+        known = [_labels(run, number, config, NO_SCORER) for number in range(1, first + 1)]
+        for number in range(first + 1, len(settings.decisions) + 1):
+            known.append(_labels(run, number, config, weights))
+            decisions = Decisions.join(known)
+            weights = _fit(run, number, decisions, config)
+            run.measure(len(decisions), weights)
+            run.save(len(decisions), {"scorer": weights}, {"generation": number})
+        run.finish()
+    return folder
+
+
+def label(
+    rules: Rules,
+    rule: Weights,
+    weights: Floats,
+    seed: int,
+    num_decisions: int,
+    *,
+    margin: float = 12.0,
+    bonus: float = 0.03,
+    own_turns: int = 2,
+    share: float = 1.0,
+    exact: bool = False,
+) -> Decisions:
+    """Decisions of self-play, each candidate labelled with the points that the mover may expect after it.
+
+    Args:
+        rules: of the game.
+        rule: the rule's weights.
+        weights: of the scorer that plays; `NO_SCORER`: the rule does.
+        seed: settles all of it.
+        num_decisions: at least so many; the last round is played to its end.
+        margin: as in `ChoiceConfig`, as is the next.
+        bonus: see there.
+        own_turns: as in `BranchingConfig`, as is the next.
+        share: see there.
+        exact: see there.
+    """
+    book = Notebook(rules, num_decisions, 2)
+    count = note_branches(
+        book.games,
+        rule,
+        for_rollouts(rule),
+        np.uint64(seed),
+        num_decisions,
+        round(256 * share),
+        np.float32(margin),
+        np.float32(bonus),
+        own_turns,
+        exact,
+        weights,
+        value_for(rules),
+        book.tables,
+        book.features,
+        book.counts,
+        book.labels,
+    )
+    return book.decisions(count)
+
+
+def _labels(run: ScorerRun, number: int, config: ScorerConfig, weights: Floats) -> Decisions:
+    """All labels of a generation: chunks on disk are read, the others made and written."""
+    settings = config.branching
+    total = settings.decisions[number - 1]
+    num_chunks = -(-total // settings.chunk)
+    folder = run.folder / LABELS
+    folder.mkdir(exist_ok=True)
+    stream = derive_seed(config.run.seed, _LABEL_STREAM + number)
+
+    def chunk(place: int) -> Decisions:
+        path = folder / f"{number:02d}-{place:05d}.labels"
+        if path.is_file():
+            try:
+                return _read(path)
+            except ValueError as error:
+                run.console.print(f"labelled again: {error}", style="yellow", highlight=False, soft_wrap=True)
+                set_aside(path)
+        size = min(settings.chunk, total - place * settings.chunk)
+        decisions = label(
+            run.rules,
+            run.rule,
+            weights,
+            derive_seed(stream, place),
+            size,
+            margin=config.choice.margin,
+            bonus=config.choice.bonus,
+            own_turns=settings.own_turns,
+            share=settings.share,
+            exact=settings.exact,
+        )
+        _write(path, decisions)
+        return decisions
+
+    chunks: dict[int, Decisions] = {}
+    with Stage(f"labelling, generation {number}", total, 0, run.console) as stage:
+        if num_chunks:
+            chunks[0] = chunk(0)  # alone, so that kernels are loaded once
+        with ThreadPoolExecutor(config.run.workers) as executor:
+            futures = {executor.submit(chunk, place): place for place in range(1, num_chunks)}
+            for future in as_completed(futures):
+                chunks[futures[future]] = future.result()
+                stage.update(sum(map(len, chunks.values())), {})
+    return Decisions.join([chunks[place] for place in range(num_chunks)])
+
+
+def _fit(run: ScorerRun, number: int, decisions: Decisions, config: ScorerConfig) -> Floats:
+    """A fresh scorer fitted to all labels so far."""
+    settings = config.branching
+    torch.manual_seed(derive_seed(config.run.seed, number) % 2**63)
+    net = ScorerNet()
+    with Stage(f"fitting, generation {number}", settings.epochs * len(decisions), 0, run.console) as stage:
+
+        def report(done: int, loss: float) -> None:
+            stage.update(done, {"loss": loss})
+            run.log("fitted", len(decisions), {"generation": number, "pass": done / len(decisions), "loss": loss})
+
+        fit_scorer(
+            net,
+            decisions,
+            difference_loss,
+            seed=derive_seed(config.run.seed, number),
+            epochs=settings.epochs,
+            minibatch=settings.minibatch,
+            learning_rate=settings.learning_rate,
+            weight_decay=settings.weight_decay,
+            report=report,
+        )
+    return net.weights()
+
+
+def _write(path: Path, decisions: Decisions) -> None:
+    arrays = {name: getattr(decisions, name) for name in ("tables", "features", "counts", "labels")}
+    write_checkpoint(path, Checkpoint(len(decisions), arrays, {}))
+
+
+def _read(path: Path) -> Decisions:
+    return Decisions(**load_checkpoint(path).arrays)

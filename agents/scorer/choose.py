@@ -1,0 +1,102 @@
+"""The candidate scorer at play: the rule names the candidates, the network chooses among them.
+
+A scorer is a vector of weights, the rule's own weights, and two numbers: within how many rating units of the best
+a move is a candidate (`margin`), and what the rule's own choice is given on top of its score (`bonus`): the network
+must be that much surer to play another.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.actions import NUM_ACTIONS
+from okey_env.engine._jit import kernel
+from okey_env.engine.deal import deal
+from okey_env.engine.random import derive_seed
+from okey_env.engine.state import NO_SEAT, NOT_ENDED
+from okey_env.engine.turn import apply
+from okey_env.tiles import NUM_KINDS, NUM_SEATS
+
+from ..judge import Weights, choose_in_position, rate_position
+from ..position import Position, position_in, position_of
+from .features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, fill_features, pick_candidates
+from .network import run_scorer
+
+Floats = npt.NDArray[np.float32]
+
+
+@kernel
+def choose_scored(position: Position, rule: Weights, weights: Floats, margin: np.float32, bonus: np.float32) -> int:
+    """The candidate with the highest score, the better rated of equals."""
+    ratings = np.empty(NUM_ACTIONS, np.float32)
+    actions = np.empty(MAX_CANDIDATES, np.int64)
+    rate_position(position, rule, ratings)
+    count = pick_candidates(ratings, margin, actions)
+    if count == 1:
+        return int(actions[0])
+    table = np.empty(NUM_TABLE, np.float32)
+    features = np.empty((MAX_CANDIDATES, NUM_FEATURES), np.float32)
+    scores = np.empty(MAX_CANDIDATES, np.float32)
+    after = np.empty(NUM_KINDS, np.uint64)
+    fill_features(position, ratings, actions, count, after, table, features)
+    run_scorer(table, features, count, weights, scores)
+    scores[0] += bonus
+    best = 0
+    for place in range(1, count):
+        if scores[place] > scores[best]:
+            best = place
+    return int(actions[best])
+
+
+@kernel
+def choose_batch(
+    records: npt.NDArray[np.record],
+    rule: Weights,
+    weights: Floats,
+    margin: np.float32,
+    bonus: np.float32,
+    actions: npt.NDArray[np.int64],
+) -> None:
+    """Fill `(N,)` actions for `(N,)` OBSERVATION records, in each of which the observer is to move."""
+    for i in range(len(records)):
+        actions[i] = choose_scored(position_of(records[i]), rule, weights, margin, bonus)
+
+
+@kernel
+def play_duels(
+    games: npt.NDArray[np.record],
+    rule: Weights,
+    weights: Floats,
+    margin: np.float32,
+    bonus: np.float32,
+    seed: np.uint64,
+    first: int,
+    points: npt.NDArray[np.int64],
+    wins: npt.NDArray[np.int64],
+) -> None:
+    """Play deals `first`, `first + 1`, … with the scorer in each seat in turn against three of the rule.
+
+    Args:
+        games: `(1,)`, a game with its rules and draw queues; played in.
+        rule: the rule's weights.
+        weights: of the scorer.
+        margin: of the scorer.
+        bonus: of the scorer.
+        seed: settles deals and the rule's ties.
+        first: number of the first deal.
+        points: `(D, 4)` filled with what the scorer won, less what it lost, by deal and seat.
+        wins: `(D, 4)` filled with 1 where it finished.
+    """
+    game = games[0]
+    for i in range(len(points)):
+        for seat in range(NUM_SEATS):
+            game.seed = derive_seed(seed, np.uint64(first + i))
+            game.round_number = 0
+            deal(game, NO_SEAT)
+            while game.ending == NOT_ENDED:
+                position = position_in(game)
+                if game.turn == seat:
+                    apply(game, choose_scored(position, rule, weights, margin, bonus))
+                else:
+                    apply(game, choose_in_position(position, rule, seed))
+            points[i, seat] = int(game.won[seat]) - int(game.lost[seat])
+            wins[i, seat] = game.winner == seat
