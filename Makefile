@@ -6,7 +6,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo test check format slow bench coverage clean
+.PHONY: help venv demo reproduce test check format slow bench coverage clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -17,6 +17,9 @@ venv:  ## make .venv with all that the other commands need (they do it themselve
 
 demo: venv  ## train a small agent, export it as a bot, measure it against other bots
 	scripts/demo.sh
+
+reproduce: venv  ## train the agents that ship again, from nothing, and measure them
+	scripts/reproduce.sh
 
 test: venv  ## all that CI runs: checks, tests and doctests, the wheel
 	scripts/check.sh
