@@ -1,0 +1,17 @@
+"""Agents that ship: bot folders made by `okey export`, each with a card that says how it was made and what it is worth.
+
+They are known by name like the rule-based bots, and play on numpy and numba alone. `make reproduce` trains them again.
+"""
+
+from pathlib import Path
+
+from okey_env.bots import Bot
+
+from ..learned.learned_bot import load_bot
+
+_HERE = Path(__file__).parent
+
+
+def learned_gamelake() -> Bot:
+    """The candidate scorer trained for the preset `gamelake`."""
+    return load_bot(_HERE / "learned-gamelake")
