@@ -18,6 +18,7 @@ from agents.random_bot import RandomBot
 from okey_env.actions import NUM_ACTIONS
 from okey_env.engine.batch import observed_mask_in
 from okey_env.observation import Observation
+from okey_env.record import Record
 
 
 def test_the_numbers_are_the_same_for_any_number_of_processes() -> None:
@@ -246,3 +247,16 @@ def test_intervals_are_clustered_by_deal() -> None:
 )
 def test_t_quantiles_are_those_of_the_tables(freedom: int, tabled: float) -> None:
     assert t_quantile(freedom) == pytest.approx(tabled, rel=0.01 if freedom < 10 else 0.0003)
+
+
+def test_every_round_can_be_kept_as_a_record(tmp_path: Path) -> None:
+    report = evaluate(GreedyBot, RandomBot, deals=2, seed=3, workers=1, records=tmp_path / "rounds")
+    files = sorted((tmp_path / "rounds").iterdir())
+    assert [file.name for file in files[:4]] == [f"deal-000000-seat-{seat}.jsonl" for seat in range(4)]
+    won = []
+    for number, file in enumerate(files):
+        record = Record.read(file)
+        record.verify()
+        assert list(record.players).index("greedy") == number % 4
+        won.append(record.at(-1).round.winner == number % 4)
+    assert np.mean(won) == report.win_share.mean

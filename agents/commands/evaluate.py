@@ -35,6 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--move-limit", type=float, default=10.0, metavar="SECONDS", help="a slower move is replaced (%(default)g)"
     )
+    parser.add_argument(
+        "--records",
+        type=Path,
+        metavar="FOLDER",
+        help="write each round as a record, for `okey replay` and `okey review`",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="file to write all numbers to")
 
 
@@ -59,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         sprt=Sprt(*arguments.sprt) if arguments.sprt else None,
         state=arguments.state,
         move_limit=arguments.move_limit,
+        records=arguments.records,
         progress=True,
     )
     if arguments.json is not None:

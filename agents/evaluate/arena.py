@@ -49,6 +49,7 @@ def evaluate(
     sprt: Sprt | None = None,
     state: Path | None = None,
     move_limit: float = MOVE_LIMIT,
+    records: Path | None = None,
     progress: bool = False,
 ) -> Report:
     """Play the challenger in every seat of each deal against three opponents.
@@ -65,6 +66,7 @@ def evaluate(
         sprt: a sequential test after each chunk of deals, which may stop early.
         state: a file in which the evaluation is kept, and from which it goes on.
         move_limit: seconds a move; a bot that takes longer has its move replaced.
+        records: a folder in which each round that is played is written as a record.
         progress: show a progress bar on stderr.
 
     Raises:
@@ -80,7 +82,9 @@ def evaluate(
     if not move_limit > 0:
         raise ValueError(f"move_limit={move_limit:g} is out of range: expected seconds, more than 0")
     specs = (challenger, *opponents_of(opponents))
-    tables = Tables(specs, as_rules(rules), seed, move_limit)
+    if records is not None:
+        records.mkdir(parents=True, exist_ok=True)
+    tables = Tables(specs, as_rules(rules), seed, move_limit, records=records)
     lineup: Lineup = (0, 1, 1, 1) if len(specs) == 2 else (0, 1, 2, 3)
     chunks = chunks_of(lineup, deals)
     played: list[Played] = []

@@ -9,6 +9,7 @@ number of the chunk) alone, so that the numbers are the same for any number of p
 """
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ import numpy.typing as npt
 from okey_env.bots import Bot, BotSpec, make_bot
 from okey_env.engine.batch import apply_at, deal_all, observe_at
 from okey_env.engine.state import ENDED_BY_FINISH, NO_SEAT, NOT_ENDED, OBSERVATION, new_games
-from okey_env.round import derive_seed
+from okey_env.record import Record
+from okey_env.round import Round, derive_seed
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_SEATS
 
@@ -76,6 +78,7 @@ class Tables:
         move_limit: seconds a move.
         queues: each seat draws from its own quarter of the stock.
         every_seat: play each deal with the first of the lineup in every seat; otherwise in one, in turn.
+        records: a folder for a record of each round.
     """
 
     def __init__(
@@ -87,14 +90,16 @@ class Tables:
         *,
         queues: bool = True,
         every_seat: bool = True,
+        records: Path | None = None,
     ) -> None:
-        self._made_of = (tuple(specs), rules, seed, move_limit, queues, every_seat)
+        self._made_of = (tuple(specs), rules, seed, move_limit, queues, every_seat, records)
         self.rules = rules
         self.seed = seed
         self.bots: list[Bot] = [make_bot(spec) for spec in specs]
         self.panel = Panel(self.bots, move_limit)
         self._queues = queues
         self._every_seat = every_seat
+        self._records = records
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, self._made_of
@@ -136,7 +141,24 @@ class Tables:
                 seen = records[: indices.size]
                 observe_at(games, indices, seen)
                 apply_at(games, indices, self.panel.ask(int(player), games, indices, seen))
+        if self._records is not None:
+            self._write_records(self._records, games, np.repeat(deals, seatings), firsts, chunk.lineup)
         return Played(_outcomes(games, firsts).reshape(len(deals), seatings), self.panel.logs)
+
+    def _write_records(
+        self,
+        folder: Path,
+        games: npt.NDArray[np.record],
+        deals: npt.NDArray[np.int64],
+        firsts: npt.NDArray[np.int64],
+        lineup: Lineup,
+    ) -> None:
+        """A file for each round, named by its deal and by the seat of the first of the lineup."""
+        round = Round(self.rules, seed=0, draw_queues=self._queues)
+        for game, deal, first in zip(games, deals, firsts, strict=True):
+            round.games[0] = game
+            players = [self.bots[lineup[(seat - first) % NUM_SEATS]].name for seat in range(NUM_SEATS)]
+            Record.of(round, players).write(folder / f"deal-{deal:06d}-seat-{first}.jsonl")
 
     def _deal(self, seeds: Sequence[int]) -> npt.NDArray[np.record]:
         games = new_games(self.rules, len(seeds), draw_queues=self._queues)
@@ -145,9 +167,15 @@ class Tables:
 
 
 def _again(
-    specs: Sequence[BotSpec], rules: Rules, seed: int, move_limit: float, queues: bool, every_seat: bool
+    specs: Sequence[BotSpec],
+    rules: Rules,
+    seed: int,
+    move_limit: float,
+    queues: bool,
+    every_seat: bool,
+    records: Path | None,
 ) -> Tables:
-    return Tables(specs, rules, seed, move_limit, queues=queues, every_seat=every_seat)
+    return Tables(specs, rules, seed, move_limit, queues=queues, every_seat=every_seat, records=records)
 
 
 def _outcomes(games: npt.NDArray[np.record], firsts: npt.NDArray[np.int64]) -> npt.NDArray[np.void]:
