@@ -6,7 +6,8 @@ interval of that difference is on one side, so where moves are about equal nothi
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from okey_env.actions import to_text
 from okey_env.record import Record
@@ -38,9 +39,10 @@ class Note:
     def cost(self) -> float:
         """Points that the move gave away, 0 where that is not certain."""
         behind = self.behind
-        if behind is None or float(behind.numbers["low"]) <= 0:  # type: ignore[arg-type]
+        if behind is None:
             return 0.0
-        return float(behind.numbers["points"])  # type: ignore[arg-type]
+        numbers: Mapping[str, Any] = behind.numbers  # of `behind` all are numbers
+        return float(numbers["points"]) if numbers["low"] > 0 else 0.0
 
     def text(self) -> str:
         """The note in two lines of English."""

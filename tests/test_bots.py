@@ -2,7 +2,6 @@
 
 import sys
 import types
-from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -20,33 +19,16 @@ from agents.random_bot import RandomBot
 from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW, is_finish, is_throw, to_text
 from okey_env.bots import Bot, bot_names, choose_for, make_bot
 from okey_env.deal import Deal
-from okey_env.engine.batch import apply_at, deal_all, legal_at, observe_at
+from okey_env.engine.batch import deal_all, legal_at, observe_at
 from okey_env.engine.hand import hand_of_counts, melds_distance, pairs_distance
-from okey_env.engine.state import NOT_ENDED, OBSERVATION, new_games
+from okey_env.engine.state import OBSERVATION, new_games
 from okey_env.observation import Observation
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, WILD, kinds_of
+from tests.positions import RULES, positions
 
 BOTS = [RandomBot, GreedyBot, CoverBot, EfficientBot, ExpertBot]
-RULES = (
-    "gamelake",
-    "klasik",
-    {"stock_end": "next_may_take", "indicator_window": "before_draw", "run_13_1": False},
-    {"preset": "klasik", "discard_visibility": "top_only", "indicator_points": 2, "max_throws": 30},
-    {"teams": True, "color_double": True, "combine": "max"},
-)
-
-
-def positions(bot: Any, rules: Any, num_games: int) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.int64], Any]]:
-    """Rounds of one bot against itself, side by side: games, which of them go on, and what their movers see."""
-    games = new_games(as_rules(rules), num_games)
-    deal_all(games, np.arange(num_games).astype(np.uint64))
-    records: npt.NDArray[Any] = np.zeros(num_games, OBSERVATION)
-    while (going := np.flatnonzero(games["ending"] == NOT_ENDED)).size:
-        observe_at(games, going, records[: going.size])
-        yield games, going, records[: going.size]
-        apply_at(games, going, bot.act_batch(records[: going.size]))
 
 
 @pytest.mark.parametrize("bot_class", BOTS)
@@ -61,9 +43,10 @@ def test_bots_choose_legal_actions_only(bot_class: Any, rules: Any) -> None:
 
 @pytest.mark.parametrize("bot_class", BOTS)
 def test_a_batch_of_moves_is_the_single_moves(bot_class: Any) -> None:
-    bot = bot_class(seed=5)
+    bot, again = bot_class(seed=5), bot_class(seed=6)
+    again.reset(5)
     for games, going, records in positions(bot, "gamelake", 12):
-        single = [bot.act(Observation.of(games, i, int(games["turn"][i]))) for i in going]
+        single = [again.act(Observation.of(games, i, int(games["turn"][i]))) for i in going]
         assert choose_for(bot, games, going, records).tolist() == single
 
 

@@ -1,10 +1,8 @@
 """The rungs cover, efficient and expert: rules of thumb as hands, one move in all forms, and their order."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from agents import efficient_bot, expert_bot
@@ -19,59 +17,19 @@ from agents.greedy_bot import GreedyBot
 from agents.position import position_of, seed_of_position
 from okey_env.actions import NUM_ACTIONS, THROW, to_text
 from okey_env.deal import Deal
-from okey_env.engine.batch import apply_at, deal_all, legal_at, observe_at
 from okey_env.engine.hand import hand_of_counts
 from okey_env.engine.observe import observed_mask
-from okey_env.engine.state import NOT_ENDED, OBSERVATION, new_games
-from okey_env.observation import Observation
+from okey_env.engine.state import new_games
 from okey_env.round import Round
 from okey_env.rules import as_rules
 from okey_env.tiles import WILD, parse_face, parse_rack
+from tests.positions import RULES, positions
 
 BOTS = (CoverBot, EfficientBot, ExpertBot)
 RUNGS = (efficient_bot, expert_bot)
-RULES = (
-    "gamelake",
-    "klasik",
-    {"stock_end": "next_may_take", "indicator_window": "before_draw", "run_13_1": False},
-    {"preset": "klasik", "discard_visibility": "top_only", "indicator_points": 2, "max_throws": 30},
-    {"teams": True, "color_double": True, "combine": "max"},
-)
-
-
-def positions(
-    bot: Any, rules: Any, num_games: int
-) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[Any]]]:
-    """Rounds of one bot against itself, side by side: games, which of them go on, and what their movers see."""
-    games = new_games(as_rules(rules), num_games)
-    deal_all(games, np.arange(num_games).astype(np.uint64))
-    records: npt.NDArray[Any] = np.zeros(num_games, OBSERVATION)
-    while (going := np.flatnonzero(games["ending"] == NOT_ENDED)).size:
-        observe_at(games, going, records[: going.size])
-        yield games, going, records[: going.size]
-        apply_at(games, going, bot.act_batch(records[: going.size]))
 
 
 # --- one move, in all forms ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("bot_class", BOTS)
-@pytest.mark.parametrize("rules", RULES, ids=lambda rules: as_rules(rules).name)
-def test_rungs_choose_legal_actions_only(bot_class: Any, rules: Any) -> None:
-    bot = bot_class(seed=5)
-    for games, going, records in positions(bot, rules, 20 if bot_class is CoverBot else 60):
-        legal = np.zeros(going.size, np.bool_)
-        legal_at(games, going, bot.act_batch(records), legal)
-        assert legal.all()
-
-
-@pytest.mark.parametrize("bot_class", BOTS)
-def test_one_move_at_a_time_is_the_batch(bot_class: Any) -> None:
-    bot, again = bot_class(seed=5), bot_class(seed=6)
-    again.reset(5)
-    for games, going, records in positions(bot, "klasik", 4):
-        single = [again.act(Observation.of(games, i, int(games["turn"][i]))) for i in going]
-        assert bot.act_batch(records).tolist() == single
 
 
 @pytest.mark.parametrize("rung", RUNGS)
