@@ -28,18 +28,25 @@ from okey_env.engine.turn import kind_set
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD
 
+from .ahead import look_ahead
+from .position import set_of_counts, twice_of_counts
+
 Floats = npt.NDArray[np.float32]
 
-VALUE_VERSION = 1
+VALUE_VERSION = 2
 """Changes whenever an input changes its place or its meaning."""
 NUM_DISTANCES = 6
 """Distances told apart: 0 to 4, and 5 for 5 or more."""
 PER_SEAT = 31
 NUM_TABLE = 8
-NUM_VALUE_INPUTS = NUM_SEATS * PER_SEAT + NUM_TABLE
+NUM_AHEAD = 7
+NUM_VALUE_INPUTS = NUM_SEATS * PER_SEAT + NUM_TABLE + NUM_AHEAD
 HIDDEN = 64
 """Width of both hidden layers."""
 NUM_VALUE_WEIGHTS = (NUM_VALUE_INPUTS + 1) * HIDDEN + (HIDDEN + 1) * HIDDEN + (HIDDEN + 1) * NUM_SEATS
+
+STOCK_SIZE = 56
+"""Kinds, and three bytes that are always 0, so that the counts are whole words."""
 
 _FILE = Path(__file__).with_name("value.npz")
 _NONE = np.uint64(0)
@@ -51,7 +58,7 @@ _FIRST_COLOUR = 0x1111111111111
 
 @kernel
 def count_stock(game: np.record, stock: npt.NDArray[np.uint8]) -> None:
-    """Fill `(53,)` with the copies of each kind that are left in the stock."""
+    """Fill `(STOCK_SIZE,)` zeros with the copies of each kind that are left in the stock."""
     for kind in range(NUM_KINDS):
         count = 2
         for seat in range(NUM_SEATS):
@@ -81,7 +88,7 @@ def analyse_rack(
     Args:
         game: the round.
         seat: whose rack.
-        stock: `(53,)` of `count_stock`; the best throw leaves most useful tiles in the stock.
+        stock: `(STOCK_SIZE,)` of `count_stock`; the best throw leaves most useful tiles in the stock.
         after: `(53,)` to work in.
     """
     once, twice, wilds = game.once[seat], game.twice[seat], int(game.rack[seat, WILD])
@@ -102,7 +109,7 @@ def analyse_rack(
 @kernel
 def fill_value_inputs(game: np.record, inputs: Floats) -> None:
     """Fill `(D,)` with what the network sees of a round under way; seats are counted from the one to move."""
-    stock = np.empty(NUM_KINDS, np.uint8)
+    stock = np.zeros(STOCK_SIZE, np.uint8)
     after = np.empty(NUM_KINDS, np.uint64)
     count_stock(game, stock)
     distances = np.empty(NUM_SEATS, np.int64)
@@ -124,7 +131,7 @@ def fill_analysed(
 
     Args:
         game: the round.
-        stock: `(53,)` of `count_stock`.
+        stock: `(STOCK_SIZE,)` of `count_stock`.
         distances: `(4,)` by seat, as is the next, of `analyse_rack`.
         useful: `(4,)` sets of kinds.
         inputs: `(D,)` to fill.
@@ -163,6 +170,43 @@ def fill_analysed(
         inputs[at + 5] = 1
         inputs[at + 6] = distances[mover] == 1
         inputs[at + 7] = distances[mover] == 2
+    if distances[mover] > 0:
+        fill_ahead(game, stock, int(distances[mover]), useful[mover], left, inputs[at + NUM_TABLE :])
+
+
+@kernel
+def fill_ahead(
+    game: np.record, stock: npt.NDArray[np.uint8], distance: int, useful: np.uint64, left: np.float32, out: Floats
+) -> None:
+    """Fill `(7,)` with what the stock may yet make of the rack of the seat to move, which is not complete.
+
+    Args:
+        game: the round.
+        stock: `(STOCK_SIZE,)` of `count_stock`.
+        distance: of the rack, of `analyse_rack`, as is the next.
+        useful: set of kinds.
+        left: tiles in the stock, at least 1.
+        out: to fill, by distance: the useful tiles after the next useful one at 2, 3, 4 and more, then what other
+            tiles gain at 1, 2, 3, 4 and more.
+    """
+    mover = int(game.turn)
+    once, twice, wilds = game.once[mover], game.twice[mover], int(game.rack[mover, WILD])
+    if game.phase == PHASE_THROW:
+        after = np.empty(NUM_KINDS, np.uint64)
+        _, keep, _ = analyse(once, twice, wilds, game.run_13_1 != 0, after)
+        throws = as_int(keep) & FACES
+        while throws:  # to the tile that leaves what `analyse_rack` found
+            kind = KIND_OF_BIT[lowest_bit(throws)]
+            throws &= throws - 1
+            if after[kind] == useful:
+                tile = kind_set(kind)
+                once, twice = once & ~(tile & ~twice), twice & ~tile
+                break
+    there, twice_there = set_of_counts(stock), twice_of_counts(stock)
+    ahead = look_ahead(once, twice, wilds, game.run_13_1 != 0, distance, as_int(useful), there, twice_there)
+    if distance > 1:
+        out[min(distance, 4) - 2] = np.float32(ahead.then) / np.float32(8)
+    out[min(distance, 4) + 2] = np.float32(2) * np.float32(ahead.gained) / left
 
 
 @kernel

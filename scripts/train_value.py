@@ -15,7 +15,7 @@ from okey_env.rules import PRESETS
 FILE = Path(__file__).resolve().parents[1] / "agents" / "value.npz"
 
 
-def main(num_rounds: int = 60_000, seed: int = 1) -> None:
+def main(num_rounds: int = 80_000, seed: int = 1) -> None:
     """Fit one network for each preset, one after the other."""
     networks = {}
     for preset in PRESETS:

@@ -1,10 +1,11 @@
 """Counterfactual labels: every candidate of a decision tried in the true hidden state.
 
-At a decision of self-play each candidate is played in a copy of the game, with the same tiles to come for all, on to
-the mover's next turn but so many, and that position is valued by a network that sees all racks. The difference to
-the other candidates is one sample of what the move is worth. The true state is a fair draw from all that the mover
-cannot tell apart, so a network that sees only what the mover sees, fitted to many such labels, learns the mean
-over them: the worth of the move given what is known. No belief about hidden tiles is needed.
+At a decision of self-play each candidate is played in a copy of the game, with the same tiles to come for all. As
+each of the mover's next turns begins, a network that sees all racks says what the position is worth. An early look has
+less of the luck in between, a late one knows more of what the move leads to; their mean is the label. The difference
+to the other candidates is one sample of what the move is worth. The true state is a fair draw from all that the mover
+cannot tell apart, so a network that sees only what the mover sees, fitted to many such labels, learns the mean over
+them: the worth of the move given what is known. No belief about hidden tiles is needed.
 """
 
 import numpy as np
@@ -51,7 +52,7 @@ def label_candidates(
         exact: whether rollouts are played by the rule itself, at four times the cost, or by its main thoughts.
         actions: `(C,)` candidates.
         count: how many.
-        own_turns: the position at this next turn of the mover is valued.
+        own_turns: the position is valued at so many next turns of the mover; the mean counts.
         value_weights: of `agents.value`.
         seed: settles ties in the rollouts, in the same way for all candidates.
         labels: `(C,)` to fill.
@@ -74,14 +75,17 @@ def label_candidates(
         apply(game, actions[place])
         if game.ending == NOT_ENDED and game.turn != mover:
             look_at_rack(game, mover, distances, useful, after)  # it has thrown
-        if exact:
-            play_on_by_rule(game, mover, own_turns, rule, seed)
-            if game.ending == NOT_ENDED:
-                for seat in range(NUM_SEATS):
-                    look_at_rack(game, seat, distances, useful, after)
-        else:
-            play_on(game, mover, own_turns, distances, useful, after, seed)
-        labels[place] = worth_of_position(game, mover, distances, useful, value_weights, inputs, values)
+        total = np.float32(0)
+        for turn in range(own_turns):
+            if exact:
+                play_on_by_rule(game, mover, rule, seed)
+                if game.ending == NOT_ENDED:
+                    for seat in range(NUM_SEATS):
+                        look_at_rack(game, seat, distances, useful, after)
+            else:
+                play_on(game, mover, distances, useful, after, derive_seed(seed, np.uint64(turn)))
+            total += worth_of_position(game, mover, distances, useful, value_weights, inputs, values)
+        labels[place] = total / np.float32(own_turns)
 
 
 @kernel

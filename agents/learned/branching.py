@@ -71,7 +71,7 @@ def label(
     num_decisions: int,
     *,
     margin: float = 12.0,
-    bonus: float = 0.03,
+    bonus: float = 0.01,
     own_turns: int = 2,
     share: float = 1.0,
     exact: bool = False,

@@ -177,7 +177,7 @@ class ChoiceConfig:
 
     margin: Annotated[float, Between(0.0, 1000.0)] = 12.0
     """Rating units: a move within so many of the rule's best is a candidate."""
-    bonus: Annotated[float, Between(0.0, 100.0)] = 0.03
+    bonus: Annotated[float, Between(0.0, 100.0)] = 0.01
     """Points that another move must seem better than the rule's choice before it is played."""
 
 
@@ -205,14 +205,14 @@ class BranchingConfig:
     """Labelled decisions of each generation. The first is labelled in the rule's self-play, each later one in
     that of the scorer before it; a scorer learns from all decisions so far."""
     own_turns: Annotated[int, Between(1, 30)] = 2
-    """The position at this next turn of the mover is valued."""
+    """The position is valued at so many next turns of the mover; the mean counts."""
     exact: bool = True
     """Play on by the rule, less its look two draws ahead; false: by its main thoughts only, four times as fast."""
     share: Annotated[float, Between(0.004, 1.0)] = 1.0
     """Part of the decisions that is labelled; less means more different rounds."""
     chunk: Annotated[int, Between(1, 1_000_000)] = 50_000
     """Decisions that are labelled and written down together; what a crash can cost."""
-    epochs: Annotated[int, Between(1, 1000)] = 3
+    epochs: Annotated[int, Between(1, 1000)] = 5
     """Passes over all decisions."""
     minibatch: Positive = 1024
     """Decisions in one step of the optimiser."""

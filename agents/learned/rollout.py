@@ -18,12 +18,12 @@ from okey_env.engine.random import advance, below
 from okey_env.engine.scoring import finish_points
 from okey_env.engine.state import ENDED_TRUNCATED, ENDED_VOID, NOT_ENDED, PHASE_DRAW
 from okey_env.engine.turn import apply, can_show, draw, finish, kind_set, show, take, throw
-from okey_env.tiles import NUM_KINDS, WILD
+from okey_env.tiles import WILD
 
 from ..judge import Weights, choose_in_position
 from ..position import position_in, unseen_of_history, unseen_of_tops
 from ..scorer.features import NEAR_1, SAME_NUMBER
-from ..value import count_stock, fill_analysed, run_value
+from ..value import STOCK_SIZE, count_stock, fill_analysed, run_value
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -107,31 +107,22 @@ def finish_well(game: np.record) -> None:
 
 
 @kernel
-def play_on(
-    game: np.record, seat: int, own_turns: int, distances: Ints, useful: Sets, after: Sets, state: np.uint64
-) -> None:
-    """Play until the round ends or the turn comes to `seat` for the `own_turns`-th time.
+def play_on(game: np.record, seat: int, distances: Ints, useful: Sets, after: Sets, state: np.uint64) -> None:
+    """Play until `seat` begins its next turn, or the round ends.
 
     Args:
         game: the round, played in.
-        seat: whose turns are counted.
-        own_turns: how many.
+        seat: whose turn ends it; if it is at the beginning of one, the next.
         distances: `(4,)` of each rack as of its last throw; kept up to date. So is the next.
         useful: `(4,)` sets of kinds.
         after: `(53,)` to work in.
         state: random numbers for ties.
     """
-    turns = 0
     while game.ending == NOT_ENDED:
         if can_show(game):
             show(game)
         if game.phase == PHASE_DRAW:
-            mover = int(game.turn)
-            if mover == seat:
-                turns += 1
-                if turns == own_turns:
-                    return
-            helps = (useful[mover] & kind_set(game.offer)) != _NONE
+            helps = (useful[int(game.turn)] & kind_set(game.offer)) != _NONE
             if game.stock_left == 0 or helps:
                 take(game)
             else:
@@ -141,18 +132,17 @@ def play_on(
         else:
             state = advance(state)
             throw_well(game, distances, useful, after, state)
+            if game.turn == seat:
+                return
 
 
 @kernel
-def play_on_by_rule(game: np.record, seat: int, own_turns: int, rule: Weights, seed: np.uint64) -> None:
+def play_on_by_rule(game: np.record, seat: int, rule: Weights, seed: np.uint64) -> None:
     """`play_on` by the rule itself, to the last tile."""
-    turns = 0
     while game.ending == NOT_ENDED:
-        if game.phase == PHASE_DRAW and game.turn == seat:
-            turns += 1
-            if turns == own_turns:
-                return
         apply(game, choose_in_position(position_in(game), rule, seed))
+        if game.phase == PHASE_DRAW and game.turn == seat:
+            return
 
 
 @kernel
@@ -172,7 +162,7 @@ def worth_of_position(
     """
     points = zero_sum(game, seat)
     if game.ending == NOT_ENDED:
-        stock = np.empty(NUM_KINDS, np.uint8)
+        stock = np.zeros(STOCK_SIZE, np.uint8)
         count_stock(game, stock)
         fill_analysed(game, stock, distances, useful, inputs)
         run_value(inputs, int(game.turn), value_weights, values)

@@ -27,7 +27,7 @@ from ..position import position_in
 from ..scorer.choose import choose_scored
 from ..scorer.features import MAX_CANDIDATES, fill_features, pick_candidates
 from ..scorer.network import run_scorer
-from ..value import NUM_VALUE_INPUTS, analyse_rack, count_stock, fill_analysed, run_value
+from ..value import NUM_VALUE_INPUTS, STOCK_SIZE, analyse_rack, count_stock, fill_analysed, run_value
 from .branch import label_candidates
 from .decisions import MOST_OF_A_ROUND, Decisions, Notebook
 from .rollout import for_rollouts, look_at_rack, zero_sum
@@ -170,7 +170,7 @@ def play_rounds(
     actions = np.empty(MAX_CANDIDATES, np.int64)
     values = np.empty(NUM_SEATS, np.float32)
     after = np.empty(NUM_KINDS, np.uint64)
-    stock = np.empty(NUM_KINDS, np.uint8)
+    stock = np.zeros(STOCK_SIZE, np.uint8)
     distances = np.empty(NUM_SEATS, np.int64)
     useful = np.empty(NUM_SEATS, np.uint64)
     known = np.empty(NUM_SEATS, np.bool_)  # which of them are up to date

@@ -24,16 +24,19 @@ from okey_env.engine.state import NO_TILE, PHASE_THROW
 from okey_env.engine.turn import kind_set
 from okey_env.tiles import NUM_KINDS, WILD
 
+from ..ahead import look_ahead
 from ..position import Position
 
 Floats = npt.NDArray[np.float32]
 
-FEATURES_VERSION = 1
+FEATURES_VERSION = 2
 """Changes whenever a feature changes its place or its meaning."""
 MAX_CANDIDATES = 6
 """More are cut off, those rated lowest first."""
-NUM_FEATURES = 56
-NUM_TABLE = 32
+NUM_DISTANCES = 6
+"""Distances told apart: 0 to 4, and 5 for 5 or more."""
+NUM_FEATURES = 70
+NUM_TABLE = 34
 
 _NONE = np.uint64(0)
 
@@ -126,13 +129,18 @@ def fill_features(
     hidden = popcount(unseen) + popcount(unseen_twice)
     throwing = position.phase == PHASE_THROW
     most = 0 if throwing else tiles_of(as_int(useful), unseen, unseen_twice)
+    joker = as_int(kind_set(position.okey)) if position.false_joker_as_okey else 0
+    aside = np.zeros(NUM_KINDS, np.uint64)
+    if throwing and distance > 0 and as_int(keep) & joker:  # a false joker can be kept to finish on, which is dear
+        tile = np.uint64(joker)
+        analyse(position.once & ~(tile & ~position.twice), position.twice & ~tile, wilds, position.run_13_1, aside)
     for place in range(count):
         action = actions[place]
         row = features[place]
         row[:] = np.float32(0)
-        row[45] = (ratings[action] - ratings[actions[0]]) / np.float32(12)
-        row[46] = place == 0
-        row[47] = np.float32(1) if ratings[action] > ratings[actions[0]] - np.float32(0.5) else np.float32(0)
+        row[49] = (ratings[action] - ratings[actions[0]]) / np.float32(12)
+        row[50] = place == 0
+        row[51] = np.float32(1) if ratings[action] > ratings[actions[0]] - np.float32(0.5) else np.float32(0)
         if action == DRAW:
             row[0] = 1
             _fill_hand(once, twice, wilds, distance, as_int(useful), unseen, unseen_twice, hidden, position, row)
@@ -159,11 +167,15 @@ def fill_features(
             most = max(most, tiles_of(helps, unseen, unseen_twice))
             _fill_hand(rest_once, rest_twice, rest_wilds, left, helps, unseen, unseen_twice, hidden, position, row)
             _fill_tile(position, kind, rest_once, rest_twice, row)
+            if distance > 0:
+                spare = tiles_of(as_int(aside[kind]), unseen, unseen_twice)
+                row[67 if distance == 1 else 68] = np.float32(spare) / np.float32(16)
+            row[69] = (rest_once & joker) != 0
         else:
             row[3] = 1
             kind = action - FINISH
-            row[19] = np.float32(_points_of(position, kind)) / np.float32(8)
-            row[20] = _is_dear(position, kind)
+            row[23] = np.float32(_points_of(position, kind)) / np.float32(8)
+            row[24] = _is_dear(position, kind)
     _fill_table(position, distance, popcount(as_int(keep)), as_int(useful), most, hidden, count, table)
 
 
@@ -226,55 +238,62 @@ def _fill_hand(
     row: Floats,
 ) -> None:
     """What the hand after the move is worth: distance, useful tiles, pairs, shape."""
-    place = min(distance, 3)
+    place = min(distance, NUM_DISTANCES - 1)
     count = np.float32(tiles_of(useful, unseen, unseen_twice))
     row[5 + place] = 1
-    row[9 + place] = count / np.float32(16)
+    row[11 + place] = count / np.float32(16)
     if distance == 1:
-        row[13] = np.float32(4) * count / np.float32(max(hidden, 1))
-    row[14] = np.float32(popcount(useful)) / np.float32(12)
+        row[17] = np.float32(4) * count / np.float32(max(hidden, 1))
+    row[18] = np.float32(popcount(useful)) / np.float32(12)
     pairs = pairs_distance(np.uint64(once), np.uint64(twice), wilds)
     if pairs >= 1 and pairs <= 3:
-        row[14 + pairs] = 1
-    row[18] = np.float32(min(pairs, 7)) / np.float32(7)
-    row[48] = np.float32(popcount(useful & int(position.thrown_left))) / np.float32(4)
-    row[49] = np.float32(popcount(useful & unseen_twice)) / np.float32(8)
+        row[18 + pairs] = 1
+    row[22] = np.float32(min(pairs, 7)) / np.float32(7)
+    row[52] = np.float32(popcount(useful & int(position.thrown_left))) / np.float32(4)
+    row[53] = np.float32(popcount(useful & unseen_twice)) / np.float32(8)
     thrown = int(position.thrown_right) | int(position.thrown_opposite) | int(position.thrown_left)
-    row[50] = np.float32(popcount(useful & thrown)) / np.float32(6)
+    row[54] = np.float32(popcount(useful & thrown)) / np.float32(6)
     one_up = shift_up(once)
-    row[51] = np.float32(popcount(once & one_up)) / np.float32(8)
+    row[55] = np.float32(popcount(once & one_up)) / np.float32(8)
     numbers = (once | once >> 1 | once >> 2 | once >> 3) & 0x1111111111111
-    row[52] = np.float32(popcount(once) - popcount(numbers)) / np.float32(8)
-    row[53] = np.float32(popcount(once & shift_up(one_up))) / np.float32(8)
+    row[56] = np.float32(popcount(once) - popcount(numbers)) / np.float32(8)
+    row[57] = np.float32(popcount(once & shift_up(one_up))) / np.float32(8)
     if wilds > 0:
-        row[53 + wilds] = 1
+        row[57 + wilds] = 1
+    if distance > 0:
+        ahead = look_ahead(
+            np.uint64(once), np.uint64(twice), wilds, position.run_13_1, distance, useful, unseen, unseen_twice
+        )
+        if distance > 1:
+            row[58 + min(distance, 4)] = np.float32(ahead.then) / np.float32(16)
+        row[62 + min(distance, 4)] = np.float32(ahead.gained) / np.float32(2 * max(hidden, 1))
 
 
 @kernel
 def _fill_tile(position: Position, kind: int, once: int, twice: int, row: Floats) -> None:
     """The tile thrown or taken: what lies around it in the own hand, among the unseen, and with the neighbour."""
     if kind == WILD:
-        row[21] = 1
+        row[25] = 1
         return
     place = as_int(BIT_OF_KIND[kind])
     bit = 1 << place
     near_1, near_2, same = int(NEAR_1[place]), int(NEAR_2[place]), int(SAME_NUMBER[place])
     unseen, unseen_twice = int(position.unseen), int(position.unseen_twice)
-    row[22] = (once & bit) != 0
-    row[23] = np.float32(tiles_of(bit, unseen, unseen_twice)) / np.float32(2)
-    row[24] = np.float32(tiles_of(near_1, unseen, unseen_twice)) / np.float32(4)
-    row[25] = np.float32(tiles_of(near_2, unseen, unseen_twice)) / np.float32(4)
-    row[26] = np.float32(tiles_of(same, unseen, unseen_twice)) / np.float32(6)
-    row[27] = np.float32(popcount(near_1 & once)) / np.float32(2)
-    row[28] = np.float32(popcount(near_2 & once)) / np.float32(2)
-    row[29] = np.float32(popcount(same & once)) / np.float32(3)
+    row[26] = (once & bit) != 0
+    row[27] = np.float32(tiles_of(bit, unseen, unseen_twice)) / np.float32(2)
+    row[28] = np.float32(tiles_of(near_1, unseen, unseen_twice)) / np.float32(4)
+    row[29] = np.float32(tiles_of(near_2, unseen, unseen_twice)) / np.float32(4)
+    row[30] = np.float32(tiles_of(same, unseen, unseen_twice)) / np.float32(6)
+    row[31] = np.float32(popcount(near_1 & once)) / np.float32(2)
+    row[32] = np.float32(popcount(near_2 & once)) / np.float32(2)
+    row[33] = np.float32(popcount(same & once)) / np.float32(3)
     number = place // 4
-    row[30] = number == 0  # the 1 is the fixed point of the reflection of numbers, 2 and 13 are its neighbours
-    row[31] = number == 1 or number == 12
-    _fill_around(int(position.taken_right), bit, near_1, near_2, same, row[32:36])
-    _fill_around(int(position.thrown_right), bit, near_1, near_2, same, row[36:40])
-    _fill_around(int(position.refused), bit, near_1, near_2, same, row[40:44])
-    row[44] = ((int(position.thrown_opposite) | int(position.thrown_left)) & bit) != 0
+    row[34] = number == 0  # the 1 is the fixed point of the reflection of numbers, 2 and 13 are its neighbours
+    row[35] = number == 1 or number == 12
+    _fill_around(int(position.taken_right), bit, near_1, near_2, same, row[36:40])
+    _fill_around(int(position.thrown_right), bit, near_1, near_2, same, row[40:44])
+    _fill_around(int(position.refused), bit, near_1, near_2, same, row[44:48])
+    row[48] = ((int(position.thrown_opposite) | int(position.thrown_left)) & bit) != 0
 
 
 @kernel
@@ -301,28 +320,28 @@ def _fill_table(
         table[3 + int(position.wilds)] = 1
     table[6] = (int(position.unseen) >> WILD) & 1
     table[7] = (int(position.unseen_twice) >> WILD) & 1
-    table[8 + min(distance, 3)] = 1
+    table[8 + min(distance, NUM_DISTANCES - 1)] = 1
     pairs = pairs_distance(position.once, position.twice, int(position.wilds))
     if pairs <= 3:
-        table[11 + max(pairs, 1)] = 1
-    table[15] = np.float32(most) / np.float32(16)
-    table[16] = np.float32(spare) / np.float32(12)
+        table[13 + max(pairs, 1)] = 1
+    table[17] = np.float32(most) / np.float32(16)
+    table[18] = np.float32(spare) / np.float32(12)
     takes_right = popcount(int(position.taken_right))
     takes_opposite = popcount(int(position.taken_opposite))
     takes_left = popcount(int(position.taken_left))
-    table[17] = np.float32(takes_right) / np.float32(4)
-    table[18] = np.float32(takes_opposite) / np.float32(4)
-    table[19] = np.float32(takes_left) / np.float32(4)
-    table[20] = takes_right >= 2
-    table[21] = takes_opposite >= 2
-    table[22] = takes_left >= 2
-    table[23] = position.can_take
+    table[19] = np.float32(takes_right) / np.float32(4)
+    table[20] = np.float32(takes_opposite) / np.float32(4)
+    table[21] = np.float32(takes_left) / np.float32(4)
+    table[22] = takes_right >= 2
+    table[23] = takes_opposite >= 2
+    table[24] = takes_left >= 2
+    table[25] = position.can_take
     if position.can_take and position.offer != NO_TILE:
-        table[24] = (useful & as_int(kind_set(position.offer))) != 0
-        table[26] = position.offer == WILD
-    table[25] = position.can_show
-    table[27] = np.float32(count) / np.float32(MAX_CANDIDATES)
-    table[28] = position.false_joker_as_okey
-    table[29] = position.combine_product
-    table[30] = np.float32(hidden) / np.float32(91)
-    table[31] = position.throws < 4
+        table[26] = (useful & as_int(kind_set(position.offer))) != 0
+        table[28] = position.offer == WILD
+    table[27] = position.can_show
+    table[29] = np.float32(count) / np.float32(MAX_CANDIDATES)
+    table[30] = position.false_joker_as_okey
+    table[31] = position.combine_product
+    table[32] = np.float32(hidden) / np.float32(91)
+    table[33] = position.throws < 4
