@@ -7,7 +7,7 @@ import pytest
 from okey_env.engine._jit import JIT_IS_OFF
 from tests.lockstep import play
 
-ROUNDS = 200 if JIT_IS_OFF else 2_000  # as plain Python the engine is slow, and only coverage is asked of it
+ROUNDS = 100 if JIT_IS_OFF else 2_000  # as plain Python the engine is slow, and only coverage is asked of it
 CHUNKS = 20
 
 
