@@ -3,6 +3,9 @@
 Two hands at the same distance with as many useful tiles are not worth the same. One has many ways on after the next
 useful tile, the other few; one is opened up by tiles that do not shorten its distance, the other is not. The learned
 parts see that: the candidate scorer among the tiles that are unseen, the value network in the true stock.
+
+Useful tiles are counted before the throw that follows a draw. The best throw may lose some of them, but to try them all
+costs three times as much and tells a scorer no more (training_configs/README.md).
 """
 
 from typing import NamedTuple
@@ -10,18 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import KIND_OF_BIT, analyse, lowest_bit, popcount
+from okey_env.engine.hand import lowest_bit, popcount, useful_beyond
 from okey_env.engine.hand.bits import FACES, as_int
-from okey_env.tiles import NUM_KINDS
 
 
 class Ahead(NamedTuple):
-    """What the tiles that may come next make of a hand, after the best throw that follows; all are float64."""
+    """What the tiles that may come next make of a hand, both float64."""
 
     then: float
-    """Useful tiles left after the next useful tile has come: the mean over those tiles, 0 at distance 1."""
+    """Useful tiles after the next useful tile has come: the mean over those tiles; 0 at distance 1."""
     gained: float
-    """Useful tiles more after a tile that leaves the distance as it is: the sum over those tiles."""
+    """Useful tiles more after a tile that leaves the distance as it is: the sum over those tiles; 0 from distance 3 on,
+    where it tells nothing."""
 
 
 @kernel
@@ -45,25 +48,24 @@ def look_ahead(
         there: the kinds that may come, as a word.
         twice_there: those of which two may.
     """
-    after = np.empty(NUM_KINDS, np.uint64)
+    found = np.empty(1, np.uint64)
     count = popcount(useful & there) + popcount(useful & twice_there)
     then, helping, gained = 0, 0, 0
     kinds = there & FACES
     if distance == 1:
         kinds &= ~useful  # with these the hand is complete
+    elif distance > 2:
+        kinds &= useful
     while kinds:
         bit = lowest_bit(kinds)
         kinds &= kinds - 1
         tile = np.uint64(1 << bit)
-        _, keep, _ = analyse(once | tile, twice | once & tile, wilds, run_13_1, after)
-        most = 0
-        throws = as_int(keep) & FACES
-        while throws:
-            helps = as_int(after[KIND_OF_BIT[lowest_bit(throws)]])
-            most = max(most, popcount(helps & there) + popcount(helps & twice_there))
-            throws &= throws - 1
+        helps = useful >> bit & 1
+        covered = 14 - wilds - distance + helps
+        faces = as_int(useful_beyond(once | tile, twice | once & tile, covered, run_13_1, found)) & FACES
+        most = popcount(faces & there) + popcount(faces & twice_there)
         copies = 1 + (twice_there >> bit & 1)
-        if useful >> bit & 1:
+        if helps:
             then += copies * most
             helping += copies
         elif most > count:

@@ -1,15 +1,15 @@
-"""`search`: what `expert` would do, put to the test in many worlds.
+"""`search`: what the learned scorer would do, put to the test in many worlds.
 
-1. Showing the twin, a finish, and a throw that `expert` rates far above all others are played at once, and so is what
-   it prefers of drawing and taking: there worlds tell nothing that its rating does not know (docs/search.md).
-2. Otherwise the throws that are rated near the best are candidates, `MOST` of them at most.
+1. Showing the twin, a finish, and what the scorer prefers of drawing and taking are played at once: there worlds tell
+   nothing that its scores do not know (docs/search.md).
+2. At a throw the scorer's candidates are those of the search, `MAX_CANDIDATES` of them at most.
 3. Each is tried in worlds that agree with what was seen (`belief`), all of them in the same worlds with the same tiles
    to come: the move is made, and everybody plays on by the rule of `efficient`, until the searcher begins its second
    turn from now. What the positions at the beginning of its two turns are worth to it, the value network says, which
    sees all racks of the world.
-4. What a candidate gained over the rule's own choice, on average, is drawn towards what its rating lets one expect,
+4. What a candidate gained over the scorer's own choice, on average, is drawn towards the difference of their scores,
    the more the fewer worlds there were. One that will hardly turn out best is dropped, so that most rollouts go to
-   what is close; when none is left beside the rule's choice, that is played, else the best.
+   what is close; when none is left beside the scorer's choice, that is played, else the best.
 
 The budget is a number of rollouts, or milliseconds. With rollouts a move is a function of the seed and what was seen.
 """
@@ -19,24 +19,26 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.actions import FINISH, NUM_ACTIONS, SHOW
+from okey_env.actions import FINISH, SHOW
 from okey_env.engine._jit import kernel
 from okey_env.engine.random import derive_seed
 from okey_env.engine.state import GAME, NOT_ENDED, PHASE_DRAW
 from okey_env.engine.turn import apply
 from okey_env.observation import Observation
+from okey_env.rules import PRESETS
 from okey_env.tiles import NUM_SEATS
 
 from .belief import believe
 from .bot import move_seed
 from .efficient_bot import choose_in_game
-from .expert_bot import rate
-from .value import load_value, value_of
+from .judge import Weights
+from .position import position_of
+from .pretrained import shipped_scorer
+from .scorer.bot import ScorerBot
+from .scorer.choose import score_candidates
+from .scorer.features import MAX_CANDIDATES
+from .value import load_value, preset_of, value_of
 
-MARGIN = 12.0
-"""Candidates are rated within so many score units of the best."""
-MOST = 6
-"""Candidates, at most."""
 OWN_TURNS = 2
 """A rollout ends when the searcher begins the turn of this number after the present one."""
 ROLLOUTS = 400
@@ -45,13 +47,11 @@ WORLDS_A_STAGE = 8
 """Worlds that are tried before candidates are dropped."""
 DROPPED = 2.0
 """A candidate is dropped that is so many standard deviations behind."""
-# What candidates gain over the rule's choice by d score units less (docs/search.md), in points:
-EXPECTED = -0.05
-"""Its mean, times d."""
+# How far the true gain of a candidate over the scorer's choice is off from the difference of their scores, in points:
 SPREAD = 0.03
-"""Its standard deviation at d = 0 …"""
-SPREAD_MORE = 0.03
-"""… and what d adds to it."""
+"""Its standard deviation where there is no difference …"""
+SPREAD_MORE = 0.6
+"""… and what each point of difference adds to it."""
 NOISE = 0.75
 """The standard deviation of the gain from world to world, and so many worlds count as if they had shown it."""
 NOISE_WORLDS = 20.0
@@ -60,33 +60,35 @@ Floats = npt.NDArray[np.float32]
 
 
 @kernel
-def find_candidates(seen: np.record, ratings: Floats, candidates: npt.NDArray[np.int64]) -> int:
-    """Fill the candidates, the best-rated first; returns how many there are: one where there is nothing to search.
+def find_candidates(
+    seen: np.record,
+    rule: Weights,
+    weights: Floats,
+    margin: np.float32,
+    bonus: np.float32,
+    scores: Floats,
+    candidates: npt.NDArray[np.int64],
+) -> int:
+    """Fill the candidates, that with the highest score first; returns how many: one where there is nothing to search.
 
     Args:
         seen: the OBSERVATION of the seat to move.
-        ratings: `(109,)` to fill, as by `expert_bot.rate`.
-        candidates: `(MOST,)` actions to fill.
+        rule: of the scorer, as the next three.
+        weights: see there.
+        margin: see there.
+        bonus: see there.
+        scores: `(MAX_CANDIDATES,)` to fill, in points, with the bonus in.
+        candidates: `(MAX_CANDIDATES,)` actions to fill.
     """
-    rate(seen, ratings)
-    count = 0
-    least = ratings.max() - MARGIN
-    while count < len(candidates):
-        best = -1
-        for action in range(NUM_ACTIONS):
-            if ratings[action] < least or (best >= 0 and ratings[action] <= ratings[best]):
-                continue
-            taken = False
-            for place in range(count):
-                taken = taken or candidates[place] == action
-            if not taken:
-                best = action
-        if best < 0:
-            break
-        candidates[count] = best
-        count += 1
-        if seen.phase == PHASE_DRAW or best == SHOW or best >= FINISH:
-            break
+    count = score_candidates(position_of(seen), rule, weights, margin, bonus, candidates, scores)
+    for place in range(1, count):
+        score, action = scores[place], candidates[place]
+        while place > 0 and scores[place - 1] < score:
+            scores[place], candidates[place] = scores[place - 1], candidates[place - 1]
+            place -= 1
+        scores[place], candidates[place] = score, action
+    if seen.phase == PHASE_DRAW or candidates[0] == SHOW or candidates[0] >= FINISH:
+        return 1
     return count
 
 
@@ -126,7 +128,7 @@ def try_worlds(
 
     Args:
         seen: the OBSERVATION of the seat to move.
-        candidates: `(C,)` actions, the rule's choice first; those below 0 are left out.
+        candidates: `(C,)` actions, the scorer's choice first; those below 0 are left out.
         seed: settles the worlds.
         first: number of the first world.
         number: how many worlds.
@@ -155,13 +157,13 @@ def try_worlds(
 
 @kernel
 def gain_of(worse: float, total: float, squares: float, worlds: float) -> tuple[float, float]:
-    """What a candidate should gain over the rule's choice: mean and standard deviation, after it was tried.
+    """What a candidate should gain over the scorer's choice: mean and standard deviation, after it was tried.
 
     Args:
-        worse: by how many score units it is rated less.
+        worse: by how many points its score is lower.
         total, squares, worlds: its column of `tried`.
     """
-    expected, spread = EXPECTED * worse, SPREAD + SPREAD_MORE * worse
+    expected, spread = -worse, SPREAD + SPREAD_MORE * worse
     mean = total / worlds
     noise = (NOISE_WORLDS * NOISE**2 + squares - worlds * mean**2) / (NOISE_WORLDS + worlds)
     trust = spread**2 / (spread**2 + noise / worlds)
@@ -169,28 +171,25 @@ def gain_of(worse: float, total: float, squares: float, worlds: float) -> tuple[
 
 
 @kernel
-def judge_gains(
-    ratings: Floats, found: npt.NDArray[np.int64], candidates: npt.NDArray[np.int64], tried: npt.NDArray[np.float64]
-) -> int:
+def judge_gains(scores: Floats, candidates: npt.NDArray[np.int64], tried: npt.NDArray[np.float64]) -> int:
     """The place of the candidate that should gain most; those that will hardly turn out best are set to -1.
 
-    The rule's own choice, to which all are compared, is the last to go.
+    The scorer's own choice, to which all are compared, is the last to go.
 
     Args:
-        ratings: `(109,)`.
-        found: `(C,)` all candidates, the rule's choice first.
-        candidates: `(C,)` the same, less those that were dropped before.
+        scores: `(C,)` of all candidates, the highest first.
+        candidates: `(C,)` their actions, -1 for those that were dropped before.
         tried: `(3, C)` of `try_worlds`.
     """
-    gains, spreads = np.zeros(len(found)), np.zeros(len(found))
+    gains, spreads = np.zeros(len(scores)), np.zeros(len(scores))
     best = 0
-    for place in range(1, len(found)):
-        worse = ratings[found[0]] - ratings[found[place]]
+    for place in range(1, len(scores)):
+        worse = float(scores[0] - scores[place])
         gains[place], spreads[place] = gain_of(worse, tried[0, place], tried[1, place], tried[2, place])
         if gains[place] > gains[best]:
             best = place
     others = 0
-    for place in range(1, len(found)):
+    for place in range(1, len(scores)):
         if place != best and gains[place] + DROPPED * spreads[place] < gains[best]:
             candidates[place] = -1
         if place != best and candidates[place] >= 0:
@@ -206,9 +205,13 @@ def think(
     i: int,
     seed: np.uint64,
     rollouts: int,
+    rule: Weights,
+    scorer: Floats,
+    margin: np.float32,
+    bonus: np.float32,
     weights: Floats,
     games: npt.NDArray[np.record],
-    ratings: Floats,
+    scores: Floats,
     found: npt.NDArray[np.int64],
     candidates: npt.NDArray[np.int64],
     tried: npt.NDArray[np.float64],
@@ -221,17 +224,21 @@ def think(
         i: which of them.
         seed: of the bot.
         rollouts: how many to add, to within a stage.
-        weights: `(2, W)` of the value network, by whether the points of a finish are multiplied (R6.5).
+        rule: of the scorer, as the next three.
+        scorer: its weights.
+        margin: see there.
+        bonus: see there.
+        weights: of the value network.
         games: `(2,)` to work in.
-        ratings: `(109,)` as in `find_candidates`.
-        found: `(MOST,)` as there.
-        candidates: `(MOST,)` the same, -1 for those that were dropped.
-        tried: `(3, MOST)` as in `try_worlds`.
+        scores: `(C,)` as in `find_candidates`.
+        found: `(C,)` as there.
+        candidates: `(C,)` the same, -1 for those that were dropped.
+        tried: `(3, C)` as in `try_worlds`.
         counts: `(3,)` the number of candidates, 0 to begin a search; of those not dropped; of worlds tried.
     """
     seen = records[i]
     if counts[0] == 0:
-        counts[0] = find_candidates(seen, ratings, found)
+        counts[0] = find_candidates(seen, rule, scorer, margin, bonus, scores, found)
         counts[1] = counts[0]
         counts[2] = 0
         candidates[:] = found
@@ -245,24 +252,25 @@ def think(
             move_seed(seen, seed),
             int(counts[2]),
             WORLDS_A_STAGE,
-            weights[int(seen.combine_product)],
+            weights,
             games,
             tried,
         )
         counts[2] += WORLDS_A_STAGE
         rollouts -= WORLDS_A_STAGE * int(counts[1])
-        best = judge_gains(ratings, found[:size], candidates[:size], tried)
+        best = judge_gains(scores[:size], candidates[:size], tried)
         counts[1] = (candidates[:size] >= 0).sum()
     return int(found[best])
 
 
 class SearchBot:
-    """The best in worlds that agree with what was seen, of the moves that `expert` rates well.
+    """The best in worlds that agree with what was seen, of the moves that a candidate scorer holds for good.
 
     Args:
         seed: settles the moves; `reset` gives another.
         rollouts: how many are played for a move that is not clear.
         milliseconds: think so long instead; then the same position may get another move another time.
+        scorer: whose moves are tried; else the one that ships for the rules at hand.
 
     Raises:
         ValueError: a budget is not above 0.
@@ -270,19 +278,26 @@ class SearchBot:
 
     name = "search"
 
-    def __init__(self, seed: int = 0, *, rollouts: int = ROLLOUTS, milliseconds: float | None = None) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        *,
+        rollouts: int = ROLLOUTS,
+        milliseconds: float | None = None,
+        scorer: ScorerBot | None = None,
+    ) -> None:
         if rollouts < 1:
             raise ValueError(f"rollouts={rollouts} is out of range: expected 1 or more")
         if milliseconds is not None and not milliseconds > 0:
             raise ValueError(f"milliseconds={milliseconds} is out of range: expected more than 0")
         self._rollouts = rollouts
         self._seconds = None if milliseconds is None else milliseconds / 1_000
-        self._weights = np.stack([load_value("klasik"), load_value("gamelake")])
+        self._scorers = {preset: scorer or shipped_scorer(preset) for preset in PRESETS}
         self._games = np.zeros(2, GAME)
-        self._ratings = np.zeros(NUM_ACTIONS, np.float32)
-        self._found = np.zeros(MOST, np.int64)
-        self._candidates = np.zeros(MOST, np.int64)
-        self._tried = np.zeros((3, MOST))
+        self._scores = np.zeros(MAX_CANDIDATES, np.float32)
+        self._found = np.zeros(MAX_CANDIDATES, np.int64)
+        self._candidates = np.zeros(MAX_CANDIDATES, np.int64)
+        self._tried = np.zeros((3, MAX_CANDIDATES))
         self._counts = np.zeros(3, np.int64)
         self.reset(seed)
 
@@ -305,24 +320,30 @@ class SearchBot:
 
     def _search(self, records: npt.NDArray[np.record], i: int) -> int:
         self._counts[:] = 0
+        preset = preset_of(records[i])
         if self._seconds is None:
-            return self._think(records, i, self._rollouts)
+            return self._think(records, i, preset, self._rollouts)
         end = time.perf_counter() + self._seconds
-        action = self._think(records, i, 1)  # a stage
+        action = self._think(records, i, preset, 1)  # a stage
         while self._counts[1] > 1 and time.perf_counter() < end:
-            action = self._think(records, i, 1)
+            action = self._think(records, i, preset, 1)
         return action
 
-    def _think(self, records: npt.NDArray[np.record], i: int, rollouts: int) -> int:
+    def _think(self, records: npt.NDArray[np.record], i: int, preset: str, rollouts: int) -> int:
+        scorer = self._scorers[preset]
         return int(
             think(
                 records,
                 i,
                 self._seed,
                 rollouts,
-                self._weights,
+                scorer.rule,
+                scorer.weights,
+                np.float32(scorer.margin),
+                np.float32(scorer.bonus),
+                load_value(preset),
                 self._games,
-                self._ratings,
+                self._scores,
                 self._found,
                 self._candidates,
                 self._tried,

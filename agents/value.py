@@ -39,7 +39,7 @@ NUM_DISTANCES = 6
 """Distances told apart: 0 to 4, and 5 for 5 or more."""
 PER_SEAT = 31
 NUM_TABLE = 8
-NUM_AHEAD = 7
+NUM_AHEAD = 5
 NUM_VALUE_INPUTS = NUM_SEATS * PER_SEAT + NUM_TABLE + NUM_AHEAD
 HIDDEN = 64
 """Width of both hidden layers."""
@@ -178,7 +178,7 @@ def fill_analysed(
 def fill_ahead(
     game: np.record, stock: npt.NDArray[np.uint8], distance: int, useful: np.uint64, left: np.float32, out: Floats
 ) -> None:
-    """Fill `(7,)` with what the stock may yet make of the rack of the seat to move, which is not complete.
+    """Fill `(5,)` with what the stock may yet make of the rack of the seat to move, which is not complete.
 
     Args:
         game: the round.
@@ -187,7 +187,7 @@ def fill_ahead(
         useful: set of kinds.
         left: tiles in the stock, at least 1.
         out: to fill, by distance: the useful tiles after the next useful one at 2, 3, 4 and more, then what other
-            tiles gain at 1, 2, 3, 4 and more.
+            tiles gain at 1 and 2.
     """
     mover = int(game.turn)
     once, twice, wilds = game.once[mover], game.twice[mover], int(game.rack[mover, WILD])
@@ -206,7 +206,8 @@ def fill_ahead(
     ahead = look_ahead(once, twice, wilds, game.run_13_1 != 0, distance, as_int(useful), there, twice_there)
     if distance > 1:
         out[min(distance, 4) - 2] = np.float32(ahead.then) / np.float32(8)
-    out[min(distance, 4) + 2] = np.float32(2) * np.float32(ahead.gained) / left
+    if distance < 3:
+        out[2 + distance] = np.float32(2) * np.float32(ahead.gained) / left
 
 
 @kernel
@@ -319,3 +320,8 @@ def load_value(preset: str) -> Floats:
 def value_for(rules: Rules | str) -> Floats:
     """The weights for any rules: those of the preset that pays for the same finishes."""
     return load_value("klasik" if as_rules(rules).combine == "max" else "gamelake")
+
+
+def preset_of(record: npt.NDArray[np.void]) -> str:
+    """The preset that pays for the same finishes as the rules of an OBSERVATION."""
+    return "gamelake" if record["combine_product"] else "klasik"

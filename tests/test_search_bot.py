@@ -8,9 +8,11 @@ import pytest
 
 from agents.belief import believe_all
 from agents.expert_bot import ExpertBot
-from agents.search_bot import MARGIN, MOST, SearchBot, find_candidates, judge_gains
+from agents.pretrained import shipped_scorer
+from agents.scorer.features import MAX_CANDIDATES
+from agents.search_bot import SearchBot, find_candidates, judge_gains
 from okey_env import Deal, Round, hands
-from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW
+from okey_env.actions import DRAW, FINISH, SHOW
 from okey_env.engine._jit import JIT_IS_OFF
 from okey_env.engine.resample import resample_all
 from okey_env.engine.state import GAME, OBSERVATION
@@ -99,19 +101,23 @@ def test_believed_racks_foretell_better_what_is_held() -> None:
     assert errors[believe_all] < 0.97 * errors[resample_all]
 
 
-def test_candidates_are_the_best_rated_moves_in_order() -> None:
-    round = to_throw(5, 21)
-    records = round.observe(round.turn).records
-    ratings, candidates = np.zeros(NUM_ACTIONS, np.float32), np.zeros(MOST, np.int64)
-    seen: np.record = np.array(records, OBSERVATION)[0]
-    count = find_candidates(seen, ratings, candidates)
-    rated = ratings[candidates[:count]]
-    assert 2 <= count <= MOST
-    assert rated[0] == ratings.max()
-    assert (np.diff(rated) <= 0).all()
-    assert rated[-1] >= rated[0] - MARGIN
-    others = np.delete(ratings, candidates[:count])
-    assert count == MOST or others.max() < rated[0] - MARGIN
+def test_candidates_are_those_of_the_scorer_its_own_choice_first() -> None:
+    scorer = shipped_scorer("gamelake")
+    records = to_throw(5, 21).observe(to_throw(5, 21).turn).records
+    scores, candidates = np.zeros(MAX_CANDIDATES, np.float32), np.zeros(MAX_CANDIDATES, np.int64)
+    count = find_candidates(
+        np.array(records, OBSERVATION)[0],
+        scorer.rule,
+        scorer.weights,
+        np.float32(scorer.margin),
+        np.float32(scorer.bonus),
+        scores,
+        candidates,
+    )
+    assert 2 <= count <= MAX_CANDIDATES
+    assert len(set(candidates[:count])) == count
+    assert (np.diff(scores[:count]) <= 0).all()
+    assert candidates[0] == scorer.act_batch(records)[0]
 
 
 def tried(gains: list[float], worlds: int) -> np.ndarray:
@@ -121,21 +127,17 @@ def tried(gains: list[float], worlds: int) -> np.ndarray:
 
 
 def test_few_worlds_are_trusted_less_than_many() -> None:
-    found = np.array([10, 20])
-    ratings = np.zeros(NUM_ACTIONS, np.float32)
-    ratings[[10, 20]] = 8.0, 2.0
+    scores = np.array([0.1, 0.0], np.float32)
     for worlds, choice in ((1, 0), (2_000, 1)):
-        assert judge_gains(ratings, found, found.copy(), tried([0.0, 0.1], worlds)) == choice
+        assert judge_gains(scores, np.array([10, 20]), tried([0.0, 0.1], worlds)) == choice
 
 
 def test_what_will_hardly_be_best_is_tried_no_longer() -> None:
-    found = np.array([10, 20, 30, 40])
-    ratings = np.zeros(NUM_ACTIONS, np.float32)
-    ratings[[10, 20]] = 8.0, 2.0
-    left = found.copy()
-    assert judge_gains(ratings, found, left, tried([0.0, 0.05, 0.3, -1.0], 20)) == 2
+    scores = np.array([0.1, 0.0, 0.0, -0.1], np.float32)
+    left = np.array([10, 20, 30, 40])
+    assert judge_gains(scores, left, tried([0.0, 0.05, 0.3, -1.0], 100)) == 2
     assert left.tolist() == [10, 20, 30, -1]
-    assert judge_gains(ratings, found, left, tried([0.0, 0.05, 0.3, -1.0], 10_000)) == 2
+    assert judge_gains(scores, left, tried([0.0, 0.05, 0.3, -1.0], 10_000)) == 2
     assert left.tolist() == [-1, -1, 30, -1]
 
 

@@ -1,6 +1,6 @@
 """Export of a candidate scorer: the same bot folder as a flat policy's, with the rule's weights in its manifest.
 
-The ONNX graph takes `table` `(N, 34)` and `features` `(N, C, 70)`, float32, and gives `scores` `(N, C)`; what the
+The ONNX graph takes `table` `(N, 34)` and `features` `(N, C, 68)`, float32, and gives `scores` `(N, C)`; what the
 features are says `agents.scorer.features`. Torch, onnxruntime and the compiled network must agree before anything
 is written.
 """

@@ -8,10 +8,23 @@ from pathlib import Path
 from okey_env.bots import Bot
 
 from ..learned.learned_bot import load_bot
+from ..scorer.bot import ScorerBot
 
 _HERE = Path(__file__).parent
 
 
 def learned_gamelake() -> Bot:
     """The candidate scorer trained for the preset `gamelake`."""
-    return load_bot(_HERE / "learned-gamelake")
+    return shipped_scorer("gamelake")
+
+
+def learned_klasik() -> Bot:
+    """The candidate scorer trained for the preset `klasik`."""
+    return shipped_scorer("klasik")
+
+
+def shipped_scorer(preset: str) -> ScorerBot:
+    """The candidate scorer trained for a preset."""
+    bot = load_bot(_HERE / f"learned-{preset}")
+    assert isinstance(bot, ScorerBot)
+    return bot

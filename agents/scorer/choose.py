@@ -25,21 +25,37 @@ Floats = npt.NDArray[np.float32]
 
 
 @kernel
-def choose_scored(position: Position, rule: Weights, weights: Floats, margin: np.float32, bonus: np.float32) -> int:
-    """The candidate with the highest score, the better rated of equals."""
+def score_candidates(
+    position: Position,
+    rule: Weights,
+    weights: Floats,
+    margin: np.float32,
+    bonus: np.float32,
+    actions: npt.NDArray[np.int64],
+    scores: Floats,
+) -> int:
+    """Fill `(C,)` candidates, the best rated first, and their scores in points; returns how many."""
     ratings = np.empty(NUM_ACTIONS, np.float32)
-    actions = np.empty(MAX_CANDIDATES, np.int64)
     rate_position(position, rule, ratings)
     count = pick_candidates(ratings, margin, actions)
     if count == 1:
-        return int(actions[0])
+        scores[0] = 0
+        return count
     table = np.empty(NUM_TABLE, np.float32)
     features = np.empty((MAX_CANDIDATES, NUM_FEATURES), np.float32)
-    scores = np.empty(MAX_CANDIDATES, np.float32)
     after = np.empty(NUM_KINDS, np.uint64)
     fill_features(position, ratings, actions, count, after, table, features)
     run_scorer(table, features, count, weights, scores)
     scores[0] += bonus
+    return count
+
+
+@kernel
+def choose_scored(position: Position, rule: Weights, weights: Floats, margin: np.float32, bonus: np.float32) -> int:
+    """The candidate with the highest score, the better rated of equals."""
+    actions = np.empty(MAX_CANDIDATES, np.int64)
+    scores = np.empty(MAX_CANDIDATES, np.float32)
+    count = score_candidates(position, rule, weights, margin, bonus, actions, scores)
     best = 0
     for place in range(1, count):
         if scores[place] > scores[best]:

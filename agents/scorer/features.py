@@ -35,7 +35,7 @@ MAX_CANDIDATES = 6
 """More are cut off, those rated lowest first."""
 NUM_DISTANCES = 6
 """Distances told apart: 0 to 4, and 5 for 5 or more."""
-NUM_FEATURES = 70
+NUM_FEATURES = 68
 NUM_TABLE = 34
 
 _NONE = np.uint64(0)
@@ -169,8 +169,8 @@ def fill_features(
             _fill_tile(position, kind, rest_once, rest_twice, row)
             if distance > 0:
                 spare = tiles_of(as_int(aside[kind]), unseen, unseen_twice)
-                row[67 if distance == 1 else 68] = np.float32(spare) / np.float32(16)
-            row[69] = (rest_once & joker) != 0
+                row[65 if distance == 1 else 66] = np.float32(spare) / np.float32(16)
+            row[67] = (rest_once & joker) != 0
         else:
             row[3] = 1
             kind = action - FINISH
@@ -266,7 +266,8 @@ def _fill_hand(
         )
         if distance > 1:
             row[58 + min(distance, 4)] = np.float32(ahead.then) / np.float32(16)
-        row[62 + min(distance, 4)] = np.float32(ahead.gained) / np.float32(2 * max(hidden, 1))
+        if distance < 3:
+            row[62 + distance] = np.float32(ahead.gained) / np.float32(2 * max(hidden, 1))
 
 
 @kernel

@@ -82,7 +82,8 @@ def test_the_compiled_network_is_the_one_in_torch() -> None:
 def test_features_are_numbers_of_about_one(lessons: Decisions) -> None:
     for array in (lessons.tables, lessons.features):
         assert np.isfinite(array).all()
-        assert np.abs(array).max() <= 8
+        assert np.quantile(np.abs(array), 0.999) <= 8
+        assert np.abs(array).max() <= 64
     assert (lessons.features.astype(np.float32).std(axis=0) > 0).sum() > 45  # nearly all say something
     assert set(lessons.counts.tolist()) <= set(range(2, MAX_CANDIDATES + 1))
 
@@ -145,7 +146,7 @@ def test_a_move_that_ends_the_round_is_labelled_with_its_points() -> None:
     decisions = label(Rules(), WEIGHTS, NO_SCORER, 6, 3_000, margin=1000.0)
     finishing = decisions.features[:, 3] == 1
     assert finishing.any()
-    points = decisions.features[finishing, 19].astype(np.float32) * 8  # the features say what a finish pays
+    points = decisions.features[finishing, 23].astype(np.float32) * 8  # the features say what a finish pays
     assert (decisions.labels[finishing] >= 3 * points - 3).all()  # less a shown twin of somebody else
     assert (decisions.labels[finishing] <= 3 * points + 3).all()
 

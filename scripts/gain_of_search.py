@@ -1,0 +1,95 @@
+"""What `search` gains over the scorer whose moves it tries: `scripts/gain_of_search.py --rounds 500`.
+
+Whole rounds would have to be very many, so moves are compared. Rounds of the scorer against itself are played; where
+`search` would throw another tile, both throws are tried in the true position, with the stock dealt again several
+times: played on by the rule to the mover's third next turn, and valued there and before by the network that sees all
+racks. What the moves of one seat gain in a round is added up. But for what the network misjudges, that is what whole
+rounds of one `search` against three of the scorer would show, with a fraction of their scatter.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from agents.evaluate.stats import clustered_interval
+from agents.expert_bot import WEIGHTS
+from agents.learned.branch import label_candidates
+from agents.learned.rollout import for_rollouts
+from agents.pretrained import shipped_scorer
+from agents.search_bot import SearchBot
+from agents.value import load_value
+from okey_env.engine.batch import act_in, deal_in, observe_at
+from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, PHASE_THROW, new_games
+from okey_env.round import derive_seed
+from okey_env.rules import Rules
+from okey_env.tiles import NUM_SEATS
+
+OWN_TURNS = 3
+
+
+def main() -> None:
+    """Play, try, and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=500)
+    parser.add_argument("--rules", default="gamelake")
+    parser.add_argument("--rollouts", type=int, default=400)
+    parser.add_argument("--shuffles", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    scorer = shipped_scorer(options.rules)
+    search = SearchBot(options.seed, rollouts=options.rollouts, scorer=scorer)
+    rule, network = for_rollouts(WEIGHTS), load_value(options.rules)
+    games = new_games(Rules.preset(options.rules), 3, draw_queues=True)
+    seen = np.zeros(1, OBSERVATION)
+    first = np.zeros(1, np.int64)
+    labels = np.zeros(2, np.float32)
+    rng = np.random.default_rng(options.seed)
+    gains = np.zeros((options.rounds, NUM_SEATS))
+    changed, moves, thinking = 0, 0, 0.0
+    for number in range(options.rounds):
+        games["seed"][0] = derive_seed(options.seed, number)
+        deal_in(games, 0, NO_SEAT)
+        while games["ending"][0] == NOT_ENDED:
+            observe_at(games, first, seen)
+            move = int(scorer.act_batch(seen)[0])
+            if games["phase"][0] == PHASE_THROW:
+                began = time.process_time()
+                other = int(search.act_batch(seen)[0])
+                thinking += time.process_time() - began
+                moves += 1
+                if other != move:
+                    changed += 1
+                    seat = int(games["turn"][0])
+                    for shuffle in range(options.shuffles):
+                        games[1] = games[0]
+                        _deal_stock_again(games, 1, rng)
+                        tried = np.array([move, other])
+                        seed = np.uint64(derive_seed(options.seed, shuffle))
+                        label_candidates(games[1:], rule, True, tried, 2, OWN_TURNS, network, seed, labels)
+                        gains[number, seat] += float(labels[1] - labels[0]) / options.shuffles
+            act_in(games, 0, move)
+        if (number + 1) % 50 == 0 or number + 1 == options.rounds:
+            gain = clustered_interval(gains[: number + 1])
+            print(
+                f"{number + 1} rounds: {gain.mean:+.4f} ± {gain.margin:.4f} points a round, "
+                f"{changed / (number + 1) / NUM_SEATS:.2f} moves of a seat changed, "
+                f"{1000 * thinking / moves:.1f} ms a throw",
+                flush=True,
+            )
+
+
+def _deal_stock_again(games: np.ndarray, i: int, rng: np.random.Generator) -> None:
+    """Shuffle the tiles of game i that are still to be drawn."""
+    places = np.concatenate(
+        [np.arange(*ends) for ends in zip(games["queue_next"][i], games["queue_end"][i], strict=True)]
+    )
+    games["stock"][i, places] = rng.permutation(games["stock"][i, places])
+
+
+if __name__ == "__main__":
+    main()
