@@ -1,6 +1,5 @@
 """The ladder for reading: a page in Markdown, a picture as SVG, and a table on the terminal."""
 
-from html import escape
 from pathlib import Path
 
 from rich.console import Console
@@ -9,15 +8,14 @@ from rich.table import Table
 from .ladder import Ladder, Rung
 from .ratings import RESAMPLES
 from .stats import Interval
+from .svg import WIDTH, document, signed, text, ticks
 
 PAGE, PICTURE, NUMBERS = "ladder.md", "ladder.svg", "ladder.json"
 
-_WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 760, 110, 90, 34, 44
-_TICKS = (10, 20, 50, 100, 200, 250, 500, 1_000)
+_LEFT, _RIGHT, _ROW, _TOP = 140, 90, 34, 44
 _MOST_TICKS = 8
 _SPAN = 800  # so far below the best a bot is an arrow at the edge
-_LOOK = 'font-family="sans-serif" font-size="14" role="img" aria-label="Ratings of the bots with 95 % intervals"'
-_BAR = 'stroke="#1f5fa8" stroke-width="6" stroke-linecap="round" opacity=".35"'
+_BAR = 'stroke="currentColor" stroke-width="6" stroke-linecap="round" opacity=".35"'
 
 _ABOUT = """\
 Each bot played one against three of each other one, and each four of the bots one against another, all on the same
@@ -84,32 +82,28 @@ def picture(ladder: Ladder) -> str:
     """The ratings with their intervals, as SVG."""
     high = max(rung.rating.high for rung in ladder.rungs)
     low = min(rung.rating.low for rung in ladder.rungs if rung.rating.low > high - _SPAN)
-    tick = next((tick for tick in _TICKS if (high - low) / tick <= _MOST_TICKS), _TICKS[-1])
-    first, last = int(low // tick) * tick, int(-(-high // tick)) * tick
-    last = max(last, first + tick)
+    marks = ticks(low, high, _MOST_TICKS)
     height = _TOP + _ROW * len(ladder.rungs) + 16
 
     def x(rating: float) -> float:
-        return _LEFT + (rating - first) / (last - first) * (_WIDTH - _LEFT - _RIGHT)
+        return _LEFT + (rating - marks[0]) / (marks[-1] - marks[0]) * (WIDTH - _LEFT - _RIGHT)
 
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" {_LOOK}>',
-        f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
-    ]
-    for mark in range(first, last + 1, tick):
-        lines.append(f'<path d="M{x(mark):.1f} {_TOP - 12}V{height - 12}" stroke="#ddd"/>')
-        lines.append(f'<text x="{x(mark):.1f}" y="{_TOP - 20}" text-anchor="middle" fill="#666">{_signed(mark)}</text>')
+    elements = []
+    for mark in marks:
+        elements.append(f'<path class="grid" d="M{x(mark):.1f} {_TOP - 12}V{height - 12}"/>')
+        elements.append(text(x(mark), _TOP - 20, signed(mark), look="quiet", anchor="middle"))
+    elements.append('<g class="hue0">')
     for row, rung in enumerate(ladder.rungs):
         y = _TOP + _ROW * (row + 0.5)
         rating = rung.rating
-        lines.append(f'<text x="{_LEFT - 12}" y="{y + 5}" text-anchor="end">{escape(rung.player.name)}</text>')
-        if rating.low < first:  # beyond the left edge
-            lines.append(f'<path d="M{_LEFT + 8} {y - 5}L{_LEFT} {y}L{_LEFT + 8} {y + 5}" fill="#1f5fa8"/>')
+        elements.append(text(_LEFT - 12, y + 5, rung.player.name, anchor="end"))
+        if rating.low < marks[0]:  # beyond the left edge
+            elements.append(f'<path d="M{_LEFT + 8} {y - 5}L{_LEFT} {y}L{_LEFT + 8} {y + 5}" fill="currentColor"/>')
         else:
-            lines.append(f'<path d="M{x(rating.low):.1f} {y}H{x(rating.high):.1f}" {_BAR}/>')
-            lines.append(f'<circle cx="{x(rating.mean):.1f}" cy="{y}" r="5" fill="#1f5fa8"/>')
-        lines.append(f'<text x="{_WIDTH - _RIGHT + 14}" y="{y + 5}" fill="#333">{_signed(rating.mean)}</text>')
-    return "\n".join([*lines, "</svg>", ""])
+            elements.append(f'<path d="M{x(rating.low):.1f} {y}H{x(rating.high):.1f}" {_BAR}/>')
+            elements.append(f'<circle cx="{x(rating.mean):.1f}" cy="{y}" r="5" fill="currentColor"/>')
+        elements.append(text(WIDTH - _RIGHT + 14, y + 5, signed(rating.mean)))
+    return document(height, "Ratings of the bots with 95 % intervals", [*elements, "</g>"])
 
 
 def print_ladder(ladder: Ladder, console: Console) -> None:
@@ -148,7 +142,3 @@ def _short(commit: str | None) -> str:
     if commit is None:
         return "unknown"
     return commit[:8] + (" and changes to it" if commit.endswith("+") else "")
-
-
-def _signed(rating: float) -> str:
-    return f"{rating:+.0f}" if round(rating) else "0"

@@ -26,7 +26,8 @@ _HEADER = b"okey-env checkpoint 1\n"
 _DIGEST_SIZE = 32
 _META = "meta.json"
 _SUFFIX = ".ckpt"
-_UNFINISHED = ".unfinished"
+UNFINISHED = ".unfinished"
+"""The end of a file's name until all of it is on disk."""
 _DAMAGED = ".damaged"
 
 
@@ -48,7 +49,7 @@ class Checkpoint:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file such that there is never a half of it under its name, whenever the process or machine dies."""
-    unfinished = path.with_name(path.name + _UNFINISHED)
+    unfinished = path.with_name(path.name + UNFINISHED)
     with unfinished.open("wb") as file:
         file.write(data)
         file.flush()
@@ -78,7 +79,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
     write_checkpoint(path, checkpoint)
     for old in checkpoints(folder)[keep:]:
         old.unlink()
-    for unfinished in folder.glob(f"*{_UNFINISHED}"):
+    for unfinished in folder.glob(f"*{UNFINISHED}"):
         unfinished.unlink()
     return path
 

@@ -84,7 +84,7 @@ def train_ppo(config: ScorerConfig, folder: Path, *, resume: bool = False, conso
             keep(0)
         past = policy.weights()
         ahead: list[Future[Rollout]] = []
-        with Stage("learning", settings.updates, first, console, "updates") as stage:
+        with Stage("learning", settings.updates, first, console, "updates", decisions) as stage:
             for update in range(first, settings.updates):
                 futures = ahead or _play(run, players, config, update, policy.weights(), past, value_weights(critic))
                 rollout = Rollout.join([future.result() for future in futures])
@@ -106,7 +106,7 @@ def train_ppo(config: ScorerConfig, folder: Path, *, resume: bool = False, conso
                 ) | learn_critic(critic, critic_optimizer, rollout, config, generator)
                 decisions += len(rollout.decisions)
                 run.log("updated", decisions, values)
-                stage.update(done, {"entropy": values["entropy"], "moved": values["moved"]})
+                stage.update(done, {"entropy": values["entropy"], "moved": values["moved"]}, decisions)
                 if done % config.evaluation.every == 0 or done == settings.updates:
                     run.measure(decisions, policy.weights())
                 if pause:

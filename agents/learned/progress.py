@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -19,15 +19,23 @@ class Stage:
         done: how many were done before.
         console: where to show it.
         unit: what is counted.
+        decisions: how many were made before, where something else is counted and their speed is to be shown too.
     """
 
     def __init__(
-        self, title: str, total: int, done: int = 0, console: Console | None = None, unit: str = "decisions"
+        self,
+        title: str,
+        total: int,
+        done: int = 0,
+        console: Console | None = None,
+        unit: str = "decisions",
+        decisions: int = 0,
     ) -> None:
         self._title = title
         self._unit = unit
         self._total = total
         self._before = self._done = done
+        self._decisions_before = self._decisions = decisions
         self._console = console or Console(stderr=True)
         self._began = self._said = time.monotonic()
         self._bar: Progress | None = None
@@ -36,33 +44,32 @@ class Stage:
             self._bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
-                TextColumn(f"{{task.completed:,.0f}} / {{task.total:,.0f}} {unit} · {{task.fields[speed]:,.3g}}/s"),
-                TimeRemainingColumn(),
-                TextColumn("{task.fields[values]}"),
+                TextColumn("{task.fields[state]}", markup=False),
                 console=self._console,
             )
-            self._task = self._bar.add_task(title, total=total, completed=done, speed=0.0, values="")
+            self._task = self._bar.add_task(title, total=total, completed=done, state=f"of {total:,} {unit}")
 
     @property
     def speed(self) -> float:
         """How many a second since the stage began."""
         return (self._done - self._before) / max(time.monotonic() - self._began, 1e-9)
 
-    def update(self, done: int, values: Mapping[str, float]) -> None:
-        """Show how far it is, with some numbers."""
+    def update(self, done: int, values: Mapping[str, float], decisions: int = 0) -> None:
+        """Show how far it is, with some numbers, and the decisions made so far where something else is counted."""
         self._done = min(done, self._total)
-        text = " · ".join(f"{name} {value:+.2f}" for name, value in values.items())
+        self._decisions = decisions
+        if self._bar is None and time.monotonic() - self._said < SECONDS_BETWEEN_LINES:
+            return
+        parts = [f"{self._done:,} of {self._total:,} {self._unit}"]
+        if self._done > self._before:
+            left = round((self._total - self._done) / self.speed)
+            parts += [self._speeds(), f"{left // 60} min {left % 60:02} s left"]
+        state = " · ".join(parts + [f"{name} {value:+.2f}" for name, value in values.items()])
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done, speed=self.speed, values=text)
-        elif time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
+            self._bar.update(self._task, completed=self._done, state=state)
+        else:
             self._said = time.monotonic()
-            left = round((self._total - self._done) / max(self.speed, 1e-9))
-            self._console.print(
-                f"{self._title}: {self._done:,} of {self._total:,} {self._unit} · {_rate(self.speed)}/s · "
-                f"{left // 60} min {left % 60:02} s left" + (f" · {text}" if text else ""),
-                highlight=False,
-                soft_wrap=True,
-            )
+            self._print(state)
 
     def __enter__(self) -> "Stage":
         if self._bar is not None:
@@ -75,12 +82,18 @@ class Stage:
         if self._bar is not None:
             self._bar.stop()
         elif kind is None:
-            seconds = time.monotonic() - self._began
-            self._console.print(
-                f"{self._title}: {self._done:,} {self._unit} in {seconds:.0f} s, {_rate(self.speed)}/s",
-                highlight=False,
-                soft_wrap=True,
-            )
+            self._print(f"{self._done:,} {self._unit} in {time.monotonic() - self._began:.0f} s, {self._speeds()}")
+
+    def _speeds(self) -> str:
+        """The speed of what is counted, and that of decisions."""
+        speed = f"{_rate(self.speed)}/s"
+        if self._decisions <= self._decisions_before:
+            return speed
+        made = (self._decisions - self._decisions_before) / max(time.monotonic() - self._began, 1e-9)
+        return f"{speed} · {_rate(made)} decisions/s"
+
+    def _print(self, state: str) -> None:
+        self._console.print(f"{self._title}: {state}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _rate(speed: float) -> str:

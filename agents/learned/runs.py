@@ -5,7 +5,7 @@
 | `config.json` | the configuration as resolved |
 | `run.json` | where the run comes from: commit, versions, date |
 | `checkpoints/` | the newest few, by decisions |
-| `log.jsonl` | one JSON object a line: what was learned, evaluations, when the run was started and taken up |
+| `log.jsonl` | one JSON object a line, with time and CPU seconds: what was learned, evaluations, starts |
 | `evaluation.json` | the last measurement, and at how many decisions |
 | `tensorboard/` | the same for TensorBoard |
 """
@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 
 from ..provenance import provenance
-from .checkpoint import Checkpoint, newest_good, set_aside, write_whole
+from .checkpoint import UNFINISHED, Checkpoint, newest_good, set_aside, write_whole
 from .config import AnyConfig, config_from_dict, differences
 
 CONFIG_FILE = "config.json"
@@ -31,6 +31,8 @@ CHECKPOINTS = "checkpoints"
 
 _MAY_DIFFER = ("evaluation.", "run.")  # what may be another when a run is taken up
 _MAY_NOT = ("run.seed", "run.recipe")
+_BEFORE_IT_BEGAN = (RUN_FILE, RUN_FILE + UNFINISHED, CONFIG_FILE + UNFINISHED)
+"""What a process leaves that dies before the run has begun."""
 
 
 def open_run(
@@ -52,11 +54,11 @@ def open_run(
         ValueError: the folder holds something else, another run, or no whole checkpoint where there were some.
     """
     if not resume:
-        if folder.exists() and any(folder.iterdir()):
+        if folder.exists() and any(path.name not in _BEFORE_IT_BEGAN for path in folder.iterdir()):
             raise ValueError(f"{folder} is not empty: resume the run in it, or choose another folder")
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / CONFIG_FILE, as_json(config.to_dict()))
         write_whole(folder / RUN_FILE, as_json({"name": folder.name, **_origin(packages)}))
+        write_whole(folder / CONFIG_FILE, as_json(config.to_dict()))  # the last: with it the run has begun
         log_event(folder, "started")
         return None
     saved = read_config(folder)
@@ -68,6 +70,7 @@ def open_run(
     checkpoint, damages = newest_good(folder / CHECKPOINTS)
     for damage in damages.values():
         console.print(f"passed over: {damage}", style="yellow", highlight=False, soft_wrap=True)
+    _end_last_line(folder / LOG_FILE)
     if checkpoint is None:
         if damages:
             raise ValueError(f"the run in {folder} cannot go on: none of its {len(damages)} checkpoints is whole")
@@ -97,10 +100,18 @@ def read_config(folder: Path) -> AnyConfig:
 
 
 def log_event(folder: Path, event: str, **values: Any) -> None:
-    """Append a line to the run's log."""
-    line = json.dumps({"event": event, "time": round(time.time(), 3), **values})
+    """Append a line to the run's log, with the time and the CPU seconds of this process so far."""
+    clocks = {"time": round(time.time(), 3), "cpu": round(time.process_time(), 3)}
+    line = json.dumps({"event": event, **clocks, **values})
     with (folder / LOG_FILE).open("a", encoding="utf-8") as file:
         file.write(line + "\n")
+
+
+def _end_last_line(path: Path) -> None:
+    """End the last line of a log, should the process have died within it; what reads logs passes it over."""
+    if path.is_file() and not path.read_bytes().endswith(b"\n"):
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n")
 
 
 def as_json(data: Mapping[str, Any]) -> bytes:
