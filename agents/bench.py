@@ -152,7 +152,7 @@ def _engine(seconds: float) -> Iterator[Row]:
             yield _rate(f"round kernel, {size} games, {what}", "decisions", work, seconds)
 
 
-@kernel
+@kernel(borrows=True)
 def _play_at_random(
     games: npt.NDArray[np.record],
     records: npt.NDArray[np.record],

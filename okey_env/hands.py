@@ -122,7 +122,11 @@ def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
     >>> " ".join(tiles.kind_text(kind, "Y5") for kind in np.flatnonzero(useful_kinds(rack)))
     'R4 B4 B8 Y4 *'
     """
-    return analyse(counts, run_13_1=run_13_1, sizes=(14,)).useful
+    batch = _checked(counts, sizes=(14,))
+    marks = np.empty(batch.shape, dtype=np.uint8)
+    hand.useful_of_batch(batch, run_13_1, marks)
+    useful = marks.view(np.bool_)
+    return useful if counts.ndim == 2 else useful[0]
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,25 @@ import numpy.typing as npt
 
 from okey_env.encoders.encoder import Encoder, Piece
 from okey_env.engine._jit import JIT_IS_OFF, kernel
-from okey_env.engine.hand import BIT_OF_KIND, KIND_OF_BIT, analyse, lowest_bit, pairs_distance, popcount
+from okey_env.engine.hand import (
+    BIT_OF_KIND,
+    KIND_OF_BIT,
+    WILD_BIT,
+    analyse,
+    distance_and_useful,
+    hand_of_counts,
+    lowest_bit,
+    pairs_distance,
+    popcount,
+)
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_DRAW, PHASE_THROW
+from okey_env.engine.words import scratch
 from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_SEATS, RACK_SIZE, WILD
 
 VERSION = 1
 _DISTANCES = 8  # 0 … 6, and 7 for 7 or more
-_ALL_USEFUL = 40.0  # about the most unseen tiles that can help at once
+ALL_USEFUL = 40.0  # about the most unseen tiles that can help at once
 _FEWER = 8.0  # so many fewer than the best are as bad as none: what matters to a throw are differences of few tiles
 _POINTS = 24.0
 _SCORES = 21.0
@@ -75,9 +86,10 @@ _AFTER = int(_STARTS[28])
 _MOST = int(_STARTS[29])
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
+_WILD_BIT = np.uint64(WILD_BIT)
 
 
-@kernel
+@kernel(borrows=True)
 def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     """Fill `(SIZE,)` float32 from one OBSERVATION."""
     half = np.float32(0.5)
@@ -96,7 +108,7 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     _fill_exact(seen, out)
 
 
-@kernel
+@kernel(borrows=True)
 def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     """The small facts of the table, from `phase` to `scores`."""
     at = _PHASE
@@ -130,23 +142,23 @@ def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
         out[at + NUM_SEATS + step] = min(np.float32(1), max(np.float32(-1), score))
 
 
-@kernel
+@kernel(borrows=True)
 def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
-    """What the solver says of the rack, from `melds_distance` to `useful_after`."""
+    """What the solver says of the rack, from `melds_distance` to `most_useful`."""
     out[_EXACT:SIZE] = 0
     once, twice, wilds = seen.once, seen.twice, int(seen.rack[WILD])
-    after = np.empty(NUM_KINDS, np.uint64)
-    distance, keeps, useful = analyse(once, twice, wilds, seen.run_13_1 != 0, after)
+    throws = popcount(once) + popcount(twice) + wilds > RACK_SIZE
+    after = scratch(NUM_KINDS)
+    if throws:
+        distance, keeps, useful = analyse(once, twice, wilds, seen.run_13_1 != 0, after)
+        _fill_throws(seen, keeps, after, out)
+    else:
+        distance, useful = distance_and_useful(once, twice, wilds, seen.run_13_1 != 0, after[:1])
+        _fill_useful(seen, useful, out)
     pairs = pairs_distance(once, twice, wilds)
     out[_EXACT + min(distance, _DISTANCES - 1)] = 1
     out[_EXACT + _DISTANCES + min(pairs, _DISTANCES - 1)] = 1
-    if popcount(once) + popcount(twice) + wilds > RACK_SIZE:
-        _fill_throws(seen, keeps, after, out)
-        return
-    for kind in range(NUM_KINDS):
-        out[_USEFUL + kind] = (useful >> np.uint64(BIT_OF_KIND[kind])) & _ONE
-    out[_MOST] = min(np.float32(1), np.float32(_unseen_of(seen, useful)) / np.float32(_ALL_USEFUL))
-    if seen.can_take != 0:
+    if not throws and seen.can_take != 0:
         bit = _ONE << np.uint64(BIT_OF_KIND[seen.offer])
         at = _EXACT + 2 * _DISTANCES
         out[at] = (useful & bit) != _NONE
@@ -156,39 +168,60 @@ def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
             out[at + 1] = pairs_distance(once | bit, twice | (once & bit), wilds) < pairs
 
 
-@kernel
+@kernel(borrows=True)
+def _fill_useful(seen: np.record, useful: np.uint64, out: npt.NDArray[np.float32]) -> None:
+    """With 14 tiles: which kinds help, and how many unseen tiles that are."""
+    kinds = as_int(useful)
+    while kinds:
+        out[_USEFUL + int(KIND_OF_BIT[lowest_bit(kinds)])] = 1
+        kinds &= kinds - 1
+    out[_MOST] = min(np.float32(1), np.float32(count_unseen(seen, useful)) / np.float32(ALL_USEFUL))
+
+
+@kernel(borrows=True)
 def _fill_throws(
     seen: np.record, keeps: np.uint64, after: npt.NDArray[np.uint64], out: npt.NDArray[np.float32]
 ) -> None:
-    """With 15 tiles: which throws keep the distance, and how they compare in unseen tiles that help afterwards."""
+    """With 15 tiles: which throws keep the distance, and how they compare in unseen tiles that help afterwards.
+
+    `after [53]` has the kinds that help after each of these throws, as words, and is overwritten.
+    """
+    unseen, unseen_twice = _unseen_words(seen)
     most = 0
-    helping = np.empty(NUM_KINDS, np.int64)
-    for kind in range(NUM_KINDS):
-        helping[kind] = -1
-        if (keeps >> np.uint64(BIT_OF_KIND[kind])) & _ONE != _NONE:
-            helping[kind] = _unseen_of(seen, after[kind])
-            most = max(most, helping[kind])
-    for kind in range(NUM_KINDS):
-        if helping[kind] >= 0:
-            out[_KEEPS + kind] = 1
-            out[_AFTER + kind] = max(np.float32(0), 1 - np.float32(most - helping[kind]) / np.float32(_FEWER))
-    out[_MOST] = min(np.float32(1), np.float32(most) / np.float32(_ALL_USEFUL))
+    kinds = as_int(keeps)
+    while kinds:
+        kind = int(KIND_OF_BIT[lowest_bit(kinds)])
+        kinds &= kinds - 1
+        helping = popcount(as_int(after[kind] & unseen)) + popcount(as_int(after[kind] & unseen_twice))
+        most = max(most, helping)
+        after[kind] = np.uint64(helping)
+    kinds = as_int(keeps)
+    while kinds:
+        kind = int(KIND_OF_BIT[lowest_bit(kinds)])
+        kinds &= kinds - 1
+        out[_KEEPS + kind] = 1
+        out[_AFTER + kind] = max(np.float32(0), 1 - np.float32(most - as_int(after[kind])) / np.float32(_FEWER))
+    out[_MOST] = min(np.float32(1), np.float32(most) / np.float32(ALL_USEFUL))
 
 
-@kernel
-def _unseen_of(seen: np.record, kinds: np.uint64) -> int:
+@kernel(borrows=True)
+def _unseen_words(seen: np.record) -> tuple[np.uint64, np.uint64]:
+    """The kinds of which a tile is unseen, and those of which two are."""
+    once, twice, wilds = hand_of_counts(seen.unseen)
+    return once | np.uint64(wilds > 0) << _WILD_BIT, twice | np.uint64(wilds > 1) << _WILD_BIT
+
+
+@kernel(borrows=True)
+def count_unseen(seen: np.record, kinds: np.uint64) -> int:
     """Unseen tiles of a set of kinds."""
-    count = 0
-    while kinds != _NONE:
-        count += seen.unseen[KIND_OF_BIT[lowest_bit(as_int(kinds))]]
-        kinds &= kinds - _ONE
-    return count
+    unseen, unseen_twice = _unseen_words(seen)
+    return popcount(as_int(kinds & unseen)) + popcount(as_int(kinds & unseen_twice))
 
 
 prange = range if JIT_IS_OFF else numba.prange
 
 
-@kernel
+@kernel(borrows=True)
 def fill_range(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], start: int, stop: int) -> None:
     """`fill` for the records `start` … `stop` - 1."""
     for i in range(start, stop):

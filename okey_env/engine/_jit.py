@@ -44,18 +44,20 @@ _IMPORT = re.compile(r"^(?:from|import)[ \t]+(\.*)([\w.]*)(?:[ \t]+import[ \t]+(
 @overload
 def kernel(function: Function) -> Function: ...
 @overload
-def kernel(*, parallel: bool = ...) -> Callable[[Function], Function]: ...
+def kernel(*, parallel: bool = ..., borrows: bool = ...) -> Callable[[Function], Function]: ...
 
 
-def kernel(function: Any = None, *, parallel: bool = False) -> Any:
+def kernel(function: Any = None, *, parallel: bool = False, borrows: bool = False) -> Any:
     """Compile a function with numba, cached on disk until any source of its package changes.
 
     Args:
         function: the function, when the decorator is used bare.
         parallel: allow `numba.prange`; for the loops over games in `okey_env.engine.parallel` and of the encoders.
+        borrows: the function makes no arrays: it uses those that it is given, and parts of them. Then numba need not
+            count who holds an array, which takes atomic operations for each row of a batch: a seventh of `look`.
     """
     if function is None:
-        return functools.partial(kernel, parallel=parallel)
+        return functools.partial(kernel, parallel=parallel, borrows=borrows)
     if JIT_IS_OFF:
         return function
     with _cached_in(function.__module__) as folder:
@@ -65,6 +67,7 @@ def kernel(function: Any = None, *, parallel: bool = False) -> Any:
             "no_cfunc_wrapper": True,  # nobody calls kernels from C, and it saves a seventh of the compiling
             "parallel": parallel,
             "error_model": "numpy",
+            "_nrt": not borrows,
         }
         return numba.njit(function, **options)
 
@@ -84,7 +87,7 @@ def _cached_in(module: str) -> Iterator[Path | None]:
         config.CACHE_DIR = before
 
 
-def linked(result: str, *arguments: str | np.dtype[Any]) -> Callable[[Function], Function]:
+def linked(result: str, *arguments: str | np.dtype[Any], borrows: bool = True) -> Callable[[Function], Function]:
     """Compile a function once, for all kernels that call it; only kernels can.
 
     numba puts a copy of all that a kernel calls into that kernel and optimises the whole anew. For the large
@@ -94,6 +97,7 @@ def linked(result: str, *arguments: str | np.dtype[Any]) -> Callable[[Function],
     Args:
         result: its type, as numba writes it.
         arguments: their types, as numba writes them, or the dtype of a record.
+        borrows: as in `kernel`.
     """
     expected = _type_of(result)(*map(_type_of, arguments))
 
@@ -102,7 +106,8 @@ def linked(result: str, *arguments: str | np.dtype[Any]) -> Callable[[Function],
             return function
         name = f"{function.__module__}.{function.__qualname__}"
         with _cached_in(function.__module__) as folder:
-            compiled = numba.cfunc(expected, cache=folder is not None, error_model="numpy")(function)
+            options: dict[str, Any] = {"cache": folder is not None, "error_model": "numpy", "_nrt": not borrows}
+            compiled = numba.cfunc(expected, **options)(function)
         llvm.add_symbol(name, compiled.address)
 
         def call(typing_context: Any, *arguments: Any) -> Any:

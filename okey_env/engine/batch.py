@@ -68,7 +68,7 @@ def deal_all(games: npt.NDArray[np.record], seeds: npt.NDArray[np.uint64]) -> No
         deal(games[i], NO_SEAT)
 
 
-@kernel
+@kernel(borrows=True)
 def observe_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], records: npt.NDArray[np.record]) -> None:
     """Fill `(M,)` OBSERVATION records with what the seat to move sees in the games at `(M,)` indices."""
     for place in range(len(indices)):
@@ -95,7 +95,7 @@ def apply_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], acti
         apply(games[indices[place]], actions[place])
 
 
-@kernel
+@kernel(borrows=True)
 def look_at_seats(
     games: npt.NDArray[np.record],
     seats: npt.NDArray[np.int64],

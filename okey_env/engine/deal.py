@@ -82,7 +82,7 @@ def begin_round(
     find_finishes(game)
 
 
-@linked("void", GAME, "int64")
+@linked("void", GAME, "int64", borrows=False)
 def deal(game: np.record, starter: int) -> None:
     """Deal the round `game.round_number` of the seed `game.seed`.
 

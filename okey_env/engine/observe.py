@@ -51,7 +51,7 @@ def _observe_rules(game: np.record, seen: np.record) -> None:
     seen.winner_starts = game.winner_starts
 
 
-@kernel
+@kernel(borrows=True)
 def _observe_history(game: np.record, seat: int, seen: np.record) -> None:
     """The own rack, and all throws and takes (R3.4), eight kinds at a time: no byte of `unseen` falls below 0."""
     right, opposite, left = (seat + 1) & 3, (seat + 2) & 3, (seat + 3) & 3
@@ -76,7 +76,7 @@ def _observe_history(game: np.record, seat: int, seen: np.record) -> None:
         seen.taken[step] = game.taken[(seat + step) & 3]
 
 
-@kernel
+@kernel(borrows=True)
 def _observe_tops_only(game: np.record, seat: int, seen: np.record) -> None:
     """`discard_visibility = top_only` (R3.4): of throws and takes only what lies on top, and a shown twin."""
     for kind in range(WIDTH):
@@ -161,7 +161,7 @@ def observe_events(game: np.record, seat: int, events: npt.NDArray[np.uint16]) -
     return int(game.num_events)
 
 
-@kernel
+@kernel(borrows=True)
 def observed_mask(seen: np.record, mask: npt.NDArray[np.int8]) -> None:
     """Fill `(109,)` int8 with 1 for each action that the observer may do now; all 0 if it is not its turn."""
     mine = seen.turn == 0
@@ -183,7 +183,7 @@ def observed_mask(seen: np.record, mask: npt.NDArray[np.int8]) -> None:
             mask[FINISH + kind] = (finishes & kind_set(kind)) != _NONE
 
 
-@kernel
+@kernel(borrows=True)
 def look(game: np.record, seat: int, seen: np.record, mask: npt.NDArray[np.int8]) -> None:
     """`observe` and `observed_mask` in one call."""
     observe(game, seat, seen)

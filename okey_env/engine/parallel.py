@@ -49,7 +49,7 @@ def deal_range(games: npt.NDArray[np.record], seed: np.uint64, start: int, stop:
         deal(games[i], NO_SEAT)
 
 
-@kernel
+@kernel(borrows=True)
 def advance_range(
     games: npt.NDArray[np.record],
     actions: npt.NDArray[np.int64],
@@ -98,7 +98,7 @@ def advance_range(
             next_round(game)
 
 
-@kernel
+@kernel(borrows=True)
 def look_range(
     games: npt.NDArray[np.record],
     records: npt.NDArray[np.record],

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
@@ -13,6 +13,7 @@ from okey_env.engine._jit import JIT_IS_OFF
 _BYTES = 8
 _make_array: Any = arrayobj.make_array
 _populate_array: Any = arrayobj.populate_array
+_alloca_once: Any = cgutils.alloca_once
 
 
 def _plain_words(array: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
@@ -80,3 +81,26 @@ def _compiled_get_word(context: Any, array: Any, place: Any) -> Any:
 
 get_word: Any = _plain_get_word if JIT_IS_OFF else _compiled_get_word
 """`get_word(array, place)`: read eight bytes of a one-dimensional byte array as a uint64, from any place on."""
+
+
+def _plain_scratch(size: int) -> npt.NDArray[np.uint64]:
+    return np.empty(size, np.uint64)
+
+
+@intrinsic(prefer_literal=True)
+def _compiled_scratch(context: Any, size: Any) -> Any:
+    words = types.Array(types.uint64, 1, "C")
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        target = _make_array(words)(context, builder)
+        count = signature.args[0].literal_value
+        data = _alloca_once(builder, context.get_value_type(types.uint64), count)
+        shape, strides = [context.get_constant(types.intp, count)], [context.get_constant(types.intp, _BYTES)]
+        _populate_array(target, data=data, shape=shape, strides=strides, itemsize=strides[0], meminfo=None)
+        return target._getvalue()
+
+    return words(size), build
+
+
+scratch: Any = _plain_scratch if JIT_IS_OFF else _compiled_scratch
+"""`scratch(size)`: uint64 `[size]` on the stack that holds anything, until the kernel returns; `size` is a constant."""

@@ -303,9 +303,9 @@ def test_the_truth_is_not_favoured(rules: str) -> None:
 # --- what else a seat knows ---------------------------------------------------------------------------------------
 
 
-def last_chance(phase: str) -> Round:
+def last_chance(phase: str, discard_visibility: str = "history") -> Round:
     """The stock is empty, and seat 1 may only take what seat 0 has just thrown, and finish (R5.4)."""
-    rules = {"preset": "gamelake", "stock_end": "next_may_take"}
+    rules = {"preset": "gamelake", "stock_end": "next_may_take", "discard_visibility": discard_visibility}
     waiting = "R1 R2 R3 R4 B4 B5 B6 K7 K8 K9 Y10 Y11 Y12 K1"  # the next tile of any run, and K1 is laid
     round = Round(rules, seed=1, deal=Deal(indicator="B1", racks=(None, waiting, None, None), starter=0))
     useful = next(
@@ -338,6 +338,28 @@ def test_who_has_a_last_chance_can_finish_in_every_world(seat: int, phase: str) 
         if phase == "draw":
             world.apply(1)
         assert any(action >= 56 for action in world.legal_actions())
+
+
+@pytest.mark.parametrize("phase", ["draw", "throw"])
+@pytest.mark.parametrize("seat", [0, 2, 3])
+def test_a_last_chance_of_an_open_rack_is_the_one_there_is(seat: int, phase: str) -> None:
+    round = last_chance(phase)
+    round.fields["known"][0, 1] = round.fields["rack"][0, 1]
+    games = resampled(round.games, seat, 3)
+    for i in range(len(games)):
+        check(games, i)
+        assert (games["rack"][i, 1] == round.fields["rack"][0, 1]).all()
+        assert seen(games[i : i + 1], seat).tobytes() == round.observe(seat).records.tobytes()
+
+
+def test_the_take_of_a_last_chance_is_remembered_where_only_tops_are_shown() -> None:
+    round = last_chance("throw", "top_only")
+    games = resampled(round.games, 1, 20)
+    for i in range(len(games)):
+        check(games, i)
+        assert seen(games[i : i + 1], 1).tobytes() == round.observe(1).records.tobytes()
+    throws = int(round.fields["throws"].item())
+    assert (games["pile_height"][:, 0] < (throws + 3) // 4).all()  # seat 0's last throw lies there no more
 
 
 def test_takes_that_nobody_shows_are_any_of_the_turns() -> None:
@@ -378,7 +400,7 @@ def test_a_twin_shown_and_thrown_is_not_back_in_the_stock() -> None:
         if round.phase == "draw":
             round.apply(0)
         round.apply(next(action for action in round.legal_actions() if 3 <= action < 56))
-    games = resampled(round.games, 2, 200)
+    games = resampled(round.games, 2, 20 if JIT_IS_OFF else 200)
     assert (games["heap"][:, 0, round.kind("B1")] == 1).all()  # no turn was a take, as the stock tells
 
 

@@ -8,7 +8,7 @@ more for those. Between kernels, pass no literals (`True`, `0`) where a variable
 reason.
 """
 
-from okey_env.engine.hand.analysis import analyse
+from okey_env.engine.hand.analysis import analyse, distance_and_useful
 from okey_env.engine.hand.arrange import arrange
 from okey_env.engine.hand.batch import (
     analyse_batch,
@@ -16,6 +16,7 @@ from okey_env.engine.hand.batch import (
     first_wrong,
     melds_of_batch,
     pairs_of_batch,
+    useful_of_batch,
 )
 from okey_env.engine.hand.bits import (
     BIT_OF_KIND,
@@ -47,6 +48,7 @@ __all__ = [
     "counts_of_set",
     "cover",
     "cover_at_least",
+    "distance_and_useful",
     "finishing_melds",
     "finishing_of_batch",
     "finishing_pairs",
@@ -60,4 +62,5 @@ __all__ = [
     "pairs_distance",
     "pairs_of_batch",
     "popcount",
+    "useful_of_batch",
 ]

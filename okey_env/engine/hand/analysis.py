@@ -11,7 +11,8 @@ So the search of `search` is run again with M known, through *all* best arrangem
 the missing tiles with each left-over one. Parts are chosen in the same order; what differs is the end:
 
 * slots that take single tiles: any left-over tile may be one, and all that can lie in a meld with it is missing;
-* a last slot that takes two tiles: for each left-over tile, the pairs among the others, all at once by word operations.
+* a last slot that takes two tiles: for each left-over tile, the pairs among the others, all at once by word operations;
+* two last slots that take two tiles each: for each pair, the tiles that may go so that another pair stays.
 
 Unused extra tiles make the melds larger (there are racks of 14 only), so they widen what is missing around a part.
 A missing tile is never among the left-over ones, or the arrangement would not have been best.
@@ -47,6 +48,7 @@ from okey_env.engine.hand.parts import (
     FITTING,
     GROUPS,
     HELD,
+    PAIRS,
     RUNS,
     bits_of_pattern,
     missing_of_part,
@@ -58,7 +60,8 @@ from okey_env.engine.hand.search import largest_of, search_cover, without
 LEFT_OVER = 1 << 60  # a mark beside the missing tiles: this tile was left over in a best arrangement
 
 # A chosen part is noted as `pattern << 6 | bit`. `found [53]`, by kind, collects for each left-over tile the missing
-# ones. `run_13_1` is not passed on: tiles at position 13 are masked at the very end.
+# ones; `found [1]` collects those of all together, for hands with more tiles than their cover, which always leave one
+# over. `run_13_1` is not passed on: tiles at position 13 are masked at the very end.
 
 
 @kernel
@@ -86,16 +89,25 @@ def same_number(word: int) -> int:
     return numbers * 15
 
 
-@kernel
+@kernel(borrows=True)
+def note_one(tile: int, missing: int, found: Any) -> None:
+    """A tile is left over in an arrangement that lacks `missing`."""
+    place = KIND_OF_BIT[lowest_bit(tile)] if len(found) > 1 else 0
+    found[place] |= np.uint64((missing & WORD) | LEFT_OVER)
+
+
+@kernel(borrows=True)
 def note(once: int, missing: int, found: Any) -> None:
     """Every tile of `once` is left over in an arrangement that lacks `missing`."""
     tiles = once & FACES
+    if len(found) == 1:
+        tiles &= -tiles
     while tiles:
-        found[KIND_OF_BIT[lowest_bit(tiles)]] |= np.uint64(missing | LEFT_OVER)
+        note_one(tiles, missing, found)
         tiles &= tiles - 1
 
 
-@kernel
+@kernel(borrows=True)
 def note_singles(once: int, twice: int, slots: int, reach: int, groups: int, missing: int, found: Any) -> None:
     """The last `slots` take a tile each, for runs up to `reach` away and, if `groups` is 1, for groups."""
     if popcount(once & FACES) + popcount(twice & FACES) <= slots:
@@ -108,51 +120,139 @@ def note_singles(once: int, twice: int, slots: int, reach: int, groups: int, mis
         more = beside(others, reach)
         if groups:
             more |= same_number(others & FACES) & ~others
-        found[KIND_OF_BIT[lowest_bit(tile)]] |= np.uint64(((missing | more) & WORD) | LEFT_OVER)
+        note_one(tile, missing | more, found)
 
 
 @kernel
+def pair_starts(held: int, extra: int) -> int:
+    """The tiles of `held` (with its top) at which a pair begins that a slot with `extra` tiles to spare can take."""
+    others = held >> 4 | held >> 8 | next_colour(held) | opposite_colour(held)
+    if extra >= 1:
+        others |= held >> 12
+        if extra >= 2:
+            others |= held >> 16
+    return held & others
+
+
+@kernel
+def places_in_pair(tile: int, extra: int) -> int:
+    """Where the second tile of a pair may lie that begins at `tile`."""
+    places = tile << 4 | tile << 8 | (same_number(tile) ^ tile)
+    if extra >= 1:
+        places |= tile << 12
+        if extra >= 2:
+            places |= tile << 16
+    return places
+
+
+@kernel
+def spare_beside_pair(once: int, twice: int, extra: int) -> int:
+    """The tiles of which any one may go so that the others still hold a pair for a slot with `extra` tiles to spare."""
+    starts = pair_starts(once, extra)
+    if starts == 0:
+        return 0
+    first = starts & -starts
+    second = places_in_pair(first, extra) & once
+    pair = fold(first | (second & -second)) & ~twice
+    spare = once & FACES & ~pair  # for all others this pair is there
+    while pair:
+        tile = pair & -pair
+        pair ^= tile
+        rest, _ = without(once, twice, tile)
+        if pair_starts(rest, extra):
+            spare |= tile
+    return spare
+
+
+@kernel(borrows=True)
+def note_two_pairs(
+    once: int, twice: int, mask: int, extra: int, first: int, floor: int, a: int, b: int, found: Any
+) -> None:
+    """The last two slots take two tiles each, of the patterns in `mask`.
+
+    One pair is chosen, and it is enough to know that there is another: what is missing around that one is noted when it
+    is chosen itself, here or, if it comes before `first` and `floor`, in an earlier slot.
+    """
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        bits = bits_of_pattern(once, pattern)
+        if pattern == first:
+            bits &= floor
+        while bits:
+            bit = lowest_bit(bits)
+            bits &= bits - 1
+            once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
+            extra_left = extra - EXTRA[pattern]
+            tiles = once_left & FACES
+            for used in range(extra_left + 1):  # by the other pair: the less it uses, the more is missing
+                if len(found) > 1:
+                    spare = tiles & spare_beside_pair(once_left, twice_left, used)
+                else:
+                    spare = tiles if pair_starts(once_left, used) else 0
+                if spare:
+                    more = extra_left - used
+                    missing = missing_of(a, more) | missing_of(b, more) | missing_of_part(pattern, bit, more)
+                    note(spare, missing, found)
+                    tiles &= ~spare
+                if tiles == 0:
+                    break
+
+
+@kernel
+def missing_of_pairs(held: int, more: int, missing_0: int, missing_1: int, missing_2: int) -> int:
+    """What is missing if the last slot takes any pair of `held`, 0 if there is none; see `note_pairs`."""
+    missing = 0
+    first_second = held & held >> 4
+    first_third = held & held >> 8
+    in_groups = held & (next_colour(held) | opposite_colour(held))
+    if first_second | first_third | in_groups:
+        missing = LEFT_OVER | first_second << 8 | first_second >> 4 | first_third << 4
+        missing |= same_number(in_groups) & ~held
+        if more == 0:
+            missing |= missing_0
+        else:
+            missing |= first_second << 12 | first_second >> 8 | first_third << 12 | first_third >> 4
+            if more == 1:
+                missing |= missing_1
+            else:
+                missing |= first_second << 16 | first_second >> 12 | first_third << 16 | first_third >> 8
+                missing |= missing_2
+    if more >= 1:
+        first_fourth = held & held >> 12
+        if first_fourth:
+            missing |= LEFT_OVER | first_fourth << 4 | first_fourth << 8
+            if more == 1:
+                missing |= missing_0
+            else:
+                missing |= missing_1 | first_fourth << 16 | first_fourth >> 4
+        if more >= 2:
+            first_fifth = held & held >> 16
+            if first_fifth:
+                missing |= LEFT_OVER | first_fifth << 4 | first_fifth << 8 | first_fifth << 12 | missing_0
+    return missing
+
+
+@kernel(borrows=True)
 def note_pairs(once: int, twice: int, more: int, missing_0: int, missing_1: int, missing_2: int, found: Any) -> None:
     """The last slot takes two tiles. `more` extra tiles are unused, and `missing_x` what lacks if x stay so."""
+    missing = missing_of_pairs(once, more, missing_0, missing_1, missing_2)
+    if missing == 0:
+        return
+    if len(found) == 1:
+        note(once, missing, found)
+        return
     tiles = once & FACES
     while tiles:
         tile = tiles & -tiles
         tiles ^= tile
         rest, _ = without(once, twice, tile)
-        missing = 0
-        first_second = rest & rest >> 4
-        first_third = rest & rest >> 8
-        neighbours = rest & next_colour(rest)
-        opposites = rest & opposite_colour(rest)
-        if first_second | first_third | neighbours | opposites:
-            missing = LEFT_OVER | first_second << 8 | first_second >> 4 | first_third << 4
-            missing |= same_number(neighbours | opposites) & ~rest
-            if more == 0:
-                missing |= missing_0
-            else:
-                missing |= first_second << 12 | first_second >> 8 | first_third << 12 | first_third >> 4
-                if more == 1:
-                    missing |= missing_1
-                else:
-                    missing |= first_second << 16 | first_second >> 12 | first_third << 16 | first_third >> 8
-                    missing |= missing_2
-        if more >= 1:
-            first_fourth = rest & rest >> 12
-            if first_fourth:
-                missing |= LEFT_OVER | first_fourth << 4 | first_fourth << 8
-                if more == 1:
-                    missing |= missing_0
-                else:
-                    missing |= missing_1 | first_fourth << 16 | first_fourth >> 4
-            if more >= 2:
-                first_fifth = rest & rest >> 16
-                if first_fifth:
-                    missing |= LEFT_OVER | first_fifth << 4 | first_fifth << 8 | first_fifth << 12 | missing_0
+        missing = missing_of_pairs(rest, more, missing_0, missing_1, missing_2)
         if missing:
-            found[KIND_OF_BIT[lowest_bit(tile)]] |= np.uint64(missing & (WORD | LEFT_OVER))
+            note_one(tile, missing, found)
 
 
-@kernel
+@kernel(borrows=True)
 def note_last(
     once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, b: int, c: int, found: Any
 ) -> None:
@@ -186,10 +286,10 @@ def note_last(
             rest, _ = without(once, twice, tiles_of_part(pattern, bit))
             more = extra - EXTRA[pattern]
             missing = missing_of(a, more) | missing_of(b, more) | missing_of(c, more)
-            note(rest, (missing | missing_of_part(pattern, bit, more)) & WORD, found)
+            note(rest, missing | missing_of_part(pattern, bit, more), found)
 
 
-@kernel
+@kernel(borrows=True)
 def note_two(
     once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, b: int, found: Any
 ) -> None:
@@ -201,6 +301,9 @@ def note_two(
         note_singles(once, twice, needed, 2 + extra, ONE, missing, found)
         return
     mask = patterns_held(once) & FITTING[extra] & -1 << first
+    if needed == 4:
+        note_two_pairs(once, twice, mask & PAIRS, extra, first, floor, a, b, found)
+        mask &= ~PAIRS
     while mask:
         pattern = lowest_bit(mask)
         mask &= mask - 1
@@ -221,7 +324,7 @@ def note_two(
             note_last(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, a, b, part, found)
 
 
-@kernel
+@kernel(borrows=True)
 def note_three(once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, found: Any) -> None:
     """Three slots are left; see `note_four`."""
     if needed > 9 + extra:
@@ -274,7 +377,7 @@ def note_four(once: int, twice: int, needed: int, found: Any) -> None:
             note_three(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, pattern << 6 | bit, found)
 
 
-@kernel
+@kernel(borrows=True)
 def note_slot_of_four(once: int, twice: int, needed: int, fives: int, fives_single: int, found: Any) -> None:
     """The slot of four of a rack 5+5+4, when the slots of five lack `fives` and `fives_single` of them take one tile.
 
@@ -302,7 +405,7 @@ def note_slot_of_four(once: int, twice: int, needed: int, fives: int, fives_sing
             once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
             missing = fives | missing_of_part(pattern, bit, more)
             if fives_single == 0:
-                note(once_left, missing & WORD, found)
+                note(once_left, missing, found)
             else:
                 note_singles(once_left, twice_left, fives_single, FOUR, ZERO, missing, found)
 
@@ -353,7 +456,24 @@ def note_two_fives(once: int, twice: int, needed: int, found: Any) -> None:
                     note_slot_of_four(once_last, twice_last, needed_last, both, ZERO, found)
 
 
-@kernel
+@kernel(borrows=True)
+def distance_and_useful(once: Word, twice: Word, wilds: int, run_13_1: bool, found: Any) -> tuple[int, np.uint64]:
+    """The distance and the useful kinds as `analyse` has them, in less time; `found [1]` uint64 is overwritten."""
+    top = with_top(once, run_13_1)
+    top_twice = with_top(twice, run_13_1)
+    limit = min(14, natural_tiles(once, twice))
+    covered = min(limit, search_cover(top, top_twice, 0, limit))
+    distance = max(0, 14 - wilds - covered)
+    if distance == 0:
+        return distance, np.uint64(0)
+    found[0] = np.uint64(0)
+    note_four(top, top_twice, covered, found)
+    note_two_fives(top, top_twice, covered, found)
+    missing = as_int(found[0]) & (WORD if run_13_1 else FACES)
+    return distance, np.uint64((fold(missing) & ~(top_twice & FACES)) | 1 << WILD_BIT)
+
+
+@kernel(borrows=True)
 def analyse(once: Word, twice: Word, wilds: int, run_13_1: bool, after: Any) -> tuple[int, np.uint64, np.uint64]:
     """All about the melds of a hand of 14 or 15 tiles, in one pass.
 

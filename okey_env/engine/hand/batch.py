@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand.analysis import analyse
+from okey_env.engine.hand.analysis import analyse, distance_and_useful
 from okey_env.engine.hand.bits import (
     EIGHT_KINDS,
     KIND_OF_BIT,
@@ -18,13 +18,13 @@ from okey_env.engine.hand.bits import (
     popcount,
 )
 from okey_env.engine.hand.finish import finishing_melds, finishing_pairs, melds_distance, pairs_distance
-from okey_env.engine.words import get_word
+from okey_env.engine.words import get_word, scratch
 from okey_env.tiles import NUM_KINDS, WILD
 
 LAST_FOUR = np.uint64(0x0001010101000000)  # of the kinds 45 … 52: the faces 48 … 51
 
 
-@kernel
+@kernel(borrows=True)
 def first_wrong(counts: Any, fewest: int, most: int) -> int:
     """The first rack of `counts [N, 53]` with more than two of a kind or another total; -1 if there is none."""
     for i in range(len(counts)):
@@ -43,7 +43,7 @@ def first_wrong(counts: Any, fewest: int, most: int) -> int:
     return -1
 
 
-@kernel
+@kernel(borrows=True)
 def melds_of_batch(counts: Any, run_13_1: bool, distances: Any) -> None:
     """Write the melds distances of hands of 14 or 15 tiles into `distances [N]`."""
     for i in range(len(counts)):
@@ -51,7 +51,7 @@ def melds_of_batch(counts: Any, run_13_1: bool, distances: Any) -> None:
         distances[i] = melds_distance(once, twice, wilds, run_13_1)
 
 
-@kernel
+@kernel(borrows=True)
 def pairs_of_batch(counts: Any, distances: Any) -> None:
     """Write the pairs distances of hands of 14 or 15 tiles into `distances [N]`."""
     for i in range(len(counts)):
@@ -59,7 +59,7 @@ def pairs_of_batch(counts: Any, distances: Any) -> None:
         distances[i] = pairs_distance(once, twice, wilds)
 
 
-@kernel
+@kernel(borrows=True)
 def finishing_of_batch(counts: Any, run_13_1: bool, melds: Any, pairs: Any) -> None:
     """Mark in `melds [N, 53]` and `pairs [N, 53]` with 1 the kinds with which hands of 15 tiles can finish."""
     for i in range(len(counts)):
@@ -68,7 +68,7 @@ def finishing_of_batch(counts: Any, run_13_1: bool, melds: Any, pairs: Any) -> N
         counts_of_set(finishing_pairs(once, twice, wilds), pairs[i])
 
 
-@kernel
+@kernel(borrows=True)
 def analyse_batch(
     counts: Any, run_13_1: bool, distances: Any, pairs: Any, throws: Any, keep: Any, useful: Any, useful_after: Any
 ) -> None:
@@ -78,7 +78,7 @@ def analyse_batch(
     is held; `keep` and `useful [N, 53]`; and `useful_after [N, 53, 53]` by the kind thrown and the kind that
     comes after that, which must hold zeros.
     """
-    after = np.zeros(NUM_KINDS, dtype=np.uint64)
+    after = scratch(NUM_KINDS)
     for i in range(len(counts)):
         once, twice, wilds = hand_of_counts(counts[i])
         distance, kept, helpful = analyse(once, twice, wilds, run_13_1, after)
@@ -93,3 +93,13 @@ def analyse_batch(
             kind = KIND_OF_BIT[lowest_bit(tiles)]
             tiles &= tiles - 1
             counts_of_set(after[kind], useful_after[i, kind])
+
+
+@kernel(borrows=True)
+def useful_of_batch(counts: Any, run_13_1: bool, useful: Any) -> None:
+    """Mark in `useful [N, 53]` with 1 the kinds that shorten the melds distance of hands of 14 tiles."""
+    found = scratch(1)
+    for i in range(len(counts)):
+        once, twice, wilds = hand_of_counts(counts[i])
+        _, helpful = distance_and_useful(once, twice, wilds, run_13_1, found)
+        counts_of_set(helpful, useful[i])

@@ -152,7 +152,7 @@ def word_of_bytes(held: np.uint64, row: int) -> int:
     return int(_INTO_WORD[row, as_int((held * _GATHER) >> _U56)])
 
 
-@kernel
+@kernel(borrows=True)
 def hand_of_counts(counts: Any) -> tuple[np.uint64, np.uint64, int]:
     """The words and the number of wild tiles of `counts [53]`, uint8 by kind, each 0, 1 or 2."""
     once = 0
@@ -165,7 +165,7 @@ def hand_of_counts(counts: Any) -> tuple[np.uint64, np.uint64, int]:
     return np.uint64(once & FACES), np.uint64(twice & FACES), as_int(counts[52])
 
 
-@kernel
+@kernel(borrows=True)
 def counts_of_set(word: Word, out: Any) -> None:
     """Write 1 into `out [53]` for each kind in the set `word`, 0 for the others."""
     left = as_int(word)

@@ -68,7 +68,8 @@ FITTING = np.array([sum(1 << pattern for pattern in range(NUM_PATTERNS) if EXTRA
 """By the extra tiles that may be used: the mask of the patterns that fit."""
 RUNS = sum(1 << pattern for pattern in _RUNS)
 GROUPS = sum(1 << pattern for pattern in _GROUPS)
-"""The masks of the patterns of runs and of groups."""
+PAIRS = sum(1 << pattern for pattern in range(NUM_PATTERNS) if HELD[pattern] == 2)
+"""The masks of the patterns of runs, of groups, and of two tiles."""
 STEPS = np.zeros(NUM_PATTERNS, dtype=np.int64)
 """By pattern of a run: how far the word is shifted to each tile beyond the first, four numbers of five bits."""
 for _pattern, _text in _RUNS.items():

@@ -63,6 +63,8 @@ def test_the_analysis_says_what_distances_say(family: str, run_13_1: bool) -> No
     for size in (14, 15):
         batch = batch_of(family, size, run_13_1, 40, seed=2)
         found = hands.analyse(batch, run_13_1=run_13_1)
+        if size == 14:  # these have a search of their own
+            assert hands.useful_kinds(batch, run_13_1=run_13_1).tolist() == found.useful.tolist()
         for i, counts in enumerate(batch):
             expected = analysis_by_definition(counts, run_13_1)
             assert found.throw_distances[i].tolist() == expected[0].tolist()
