@@ -6,9 +6,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from numba.core.errors import NumbaError
 
+from okey_env.engine._jit import kernel
 from okey_env.engine.random import mix
+from okey_env.engine.words import scratch
 
 # a kernel that compiles in no time, in a module that needs no other
 CALL = "import numpy as np; from okey_env.engine.random import mix; print(mix(np.uint64(1)))"
@@ -36,6 +40,30 @@ def test_nowhere_to_write_is_no_reason_to_fail(tmp_path: Path) -> None:
     done = run({"NUMBA_CACHE_DIR": str(blocked), "HOME": str(blocked), "XDG_CACHE_HOME": str(blocked)})
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == mix(np.uint64(1))
+
+
+@kernel(borrows=True)
+def sum_of_new(size: int) -> float:
+    return float(np.ones(size).sum())
+
+
+@kernel(borrows=True)
+def sum_of_part(rows: npt.NDArray[np.int64], i: int) -> int:
+    squares = scratch(3)
+    for place, number in enumerate(rows[i]):
+        squares[place] = number * number
+    return int(squares.sum())
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_a_kernel_that_makes_an_array_cannot_borrow() -> None:
+    with pytest.raises(NumbaError, match="Only accept returning of array passed into the function"):
+        sum_of_new(3)
+
+
+def test_a_borrowing_kernel_has_parts_of_arrays_and_a_scratch_of_its_own() -> None:
+    rows = np.arange(6).reshape(2, 3)
+    assert [sum_of_part(rows, i) for i in (0, 1, 0)] == [5, 50, 5]
 
 
 BASE = """

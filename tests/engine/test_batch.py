@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from okey_env import Round, Rules, derive_seed
-from okey_env.actions import NUM_ACTIONS
+from okey_env import Deal, Round, Rules, derive_seed
+from okey_env.actions import FINISH, NUM_ACTIONS
 from okey_env.engine.batch import act_in, apply_at, legal_at, look_at_seats
 from okey_env.engine.match import GOES_ON, MATCH_REWARD_NAMES, TRUNCATED, earn_all, next_episodes_at, settle_at
 from okey_env.engine.parallel import advance_parallel, advance_range, deal_range, look_range
@@ -85,6 +85,15 @@ def test_legal_is_what_the_mask_says_and_a_seat_sees_what_its_round_shows() -> N
         round = Round(seed=derive_seed(7, i))
         assert batch.records[i].tobytes() == round.observe(seat).records.tobytes()
         assert batch.masks[i].any() == (seat == round.turn)
+
+
+def test_finishes_are_in_the_mask_of_what_is_seen() -> None:
+    rack = "R1 R2 R3 R4 R5  B4 B5 B6  K7 K8 K9  Y10 Y11 Y12  K1"
+    round = Round(seed=1, deal=Deal(indicator="B1", racks=(rack, None, None, None), starter=0))
+    records, masks = np.zeros(1, OBSERVATION), np.zeros((1, NUM_ACTIONS), np.int8)
+    look_at_seats(round.games, np.array([0]), records, masks)
+    assert masks[0].tolist() == round.action_mask().tolist()
+    assert np.flatnonzero(masks[0, FINISH:]).tolist() == [round.kind("K1")]
 
 
 @pytest.mark.parametrize("matches", [False, True])
