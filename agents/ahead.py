@@ -49,7 +49,8 @@ def look_ahead(
         twice_there: those of which two may.
     """
     found = np.empty(1, np.uint64)
-    count = popcount(useful & there) + popcount(useful & twice_there)
+    now = useful & FACES
+    count = popcount(now & there) + popcount(now & twice_there)
     then, helping, gained = 0, 0, 0
     kinds = there & FACES
     if distance == 1:
