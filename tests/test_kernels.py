@@ -74,7 +74,7 @@ def twice(number):
     return 2 * number
 """
 ABOVE = """
-from low.base import twice
+from {below}.base import twice
 from okey_env.engine._jit import kernel
 
 @kernel
@@ -84,22 +84,26 @@ def four_times(number):
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
-def test_an_edit_is_noticed_in_what_stands_on_it_and_compiles_nothing_else(tmp_path: Path) -> None:
-    package = tmp_path / "low"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "base.py").write_text(BASE)
-    (package / "above.py").write_text(ABOVE)
-    (package / "other.py").write_text("NUMBER = 1")
-    code = "from low.above import four_times; print(four_times(3), sum(four_times.stats.cache_misses.values()))"
+@pytest.mark.parametrize("below", ["high", "agents"])
+def test_an_edit_is_noticed_in_what_stands_on_it_and_compiles_nothing_else(below: str, tmp_path: Path) -> None:
+    """In its own package, and in ours: here a package that happens to be called `agents`."""
+    for package in {"high", below}:
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("")
+    base, above, other = tmp_path / below / "base.py", tmp_path / "high" / "above.py", tmp_path / below / "other.py"
+    base.write_text(BASE)
+    above.write_text(ABOVE.format(below=below))
+    other.write_text("NUMBER = 1")
+    code = "from high.above import four_times; print(four_times(3), sum(four_times.stats.cache_misses.values()))"
 
     def answer() -> list[str]:
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(tmp_path)}
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path)
         return done.stdout.split()
 
     assert answer() == ["12", "1"]
-    (package / "other.py").write_text("NUMBER = 2")
+    other.write_text("NUMBER = 2")
     assert answer() == ["12", "0"]
-    (package / "base.py").write_text(BASE.replace("2 * number", "3 * number"))
+    base.write_text(BASE.replace("2 * number", "3 * number"))
     assert answer() == ["27", "1"]

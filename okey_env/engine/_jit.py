@@ -38,6 +38,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)
 _FORGET_AFTER_DAYS = 14
+_OURS = ("okey_env", "agents")
+"""The packages that are installed together; a bot of another package may stand on kernels of either."""
 _IMPORT = re.compile(r"^(?:from|import)[ \t]+(\.*)([\w.]*)(?:[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*))?", re.MULTILINE)
 
 
@@ -172,7 +174,7 @@ def _source_of(module: str) -> bytes:
 @functools.cache
 def _imports_of(module: str) -> tuple[str, ...]:
     """The modules named in the imports at the top of a module that are loaded and of its own package or of ours."""
-    packages = (module.partition(".")[0], __name__.partition(".")[0])
+    packages = (module.partition(".")[0], *_OURS)
     here = sys.modules[module]
     found = []
     for dots, source, names in _IMPORT.findall(_source_of(module).decode()):
@@ -198,7 +200,7 @@ class _SayOnce(event.Listener):
 
     def on_start(self, event: event.Event) -> None:
         module = str(event.data["dispatcher"].py_func.__module__)
-        if not self.said and module.partition(".")[0] in ("okey_env", "agents"):
+        if not self.said and module.partition(".")[0] in _OURS:
             self.said = True
             print("okey-env: compiling kernels (once; kept on disk for next time) …", file=sys.stderr, flush=True)
 
