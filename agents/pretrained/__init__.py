@@ -15,3 +15,8 @@ _HERE = Path(__file__).parent
 def learned_gamelake() -> Bot:
     """The candidate scorer trained for the preset `gamelake`."""
     return load_bot(_HERE / "learned-gamelake")
+
+
+def flat_gamelake() -> Bot:
+    """The flat policy over all actions, trained for the preset `gamelake` by imitation."""
+    return load_bot(_HERE / "flat-gamelake")

@@ -6,9 +6,10 @@ from an OBSERVATION record; it is accepted wherever a name is.
 
 from okey_env.encoders.encoder import Encoder, Piece
 from okey_env.encoders.flat import FLAT
+from okey_env.encoders.flat_offer import FLAT_OFFER
 from okey_env.encoders.spaces import observation_space_of
 
-ENCODERS: dict[str, Encoder] = {encoder.name: encoder for encoder in (FLAT,)}
+ENCODERS: dict[str, Encoder] = {encoder.name: encoder for encoder in (FLAT, FLAT_OFFER)}
 """The encoders by name."""
 
 
