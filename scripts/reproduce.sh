@@ -1,17 +1,24 @@
 #!/usr/bin/env bash
 # Trains the agents that ship again, from nothing, and measures them; what lies in runs/reproduce is gone on with.
+# Without arguments all of them; with names, like flat-gamelake, those.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE # torch learns on one thread; the other core plays
 okey=.venv/bin/okey
 folder=runs/reproduce
 
-for preset in "${@:-gamelake}"; do
-    config=training_configs/branching.toml
-    [ "$preset" = gamelake ] || config=training_configs/branching_$preset.toml
+names=("$@")
+[ $# -gt 0 ] || names=(learned-gamelake flat-gamelake)
+for name in "${names[@]}"; do
+    case $name in
+    learned-gamelake) config=branching opponent=expert rules=gamelake ;;
+    learned-klasik) config=branching_klasik opponent=expert rules=klasik ;; # does not ship
+    flat-gamelake) config=flat opponent=efficient rules=gamelake ;;
+    *) echo "reproduce: there is no recipe for $name: expected learned-gamelake, learned-klasik or flat-gamelake" >&2 && exit 2 ;;
+    esac
     resume=()
-    [ ! -d "$folder/$preset" ] || resume=(--resume)
-    "$okey" train "$config" --run "$folder/$preset" "${resume[@]}"
-    "$okey" export "$folder/$preset" "$folder/learned-$preset"
-    "$okey" evaluate "$folder/learned-$preset" expert --rules "$preset" --deals 10000 --seed 2
+    [ ! -d "$folder/$name-run" ] || resume=(--resume)
+    "$okey" train "training_configs/$config.toml" --run "$folder/$name-run" "${resume[@]}"
+    "$okey" export "$folder/$name-run" "$folder/$name"
+    "$okey" evaluate "$folder/$name" "$opponent" --rules "$rules" --deals 10000 --seed 2
 done

@@ -23,7 +23,10 @@ HEAVY = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "onnx", "on
 TRAINING = (
     "branching",
     "clone",
+    "exploit",
     "export",
+    "flat_run",
+    "monte_carlo",
     "optimizers",
     "policy",
     "ppo",

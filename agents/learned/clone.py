@@ -1,24 +1,33 @@
 """Learning by imitation: the network does what a bot does, and foresees what the bot earns.
 
 The bot plays all four seats of whole rounds. Each of its decisions is a lesson: what it saw, what it was
-allowed, what it did, and what the rest of the round then paid that seat. They are learned from batch by batch and
-forgotten, so memory does not grow with their number.
+allowed, what it did or how it rated what it might have done, and what the rest of the round then paid that seat. They
+are learned from batch by batch and forgotten, so memory does not grow with their number.
+
+Imitation is a recipe of its own, `clone`, and what `maskable_ppo` may begin with.
 """
 
-import dataclasses
-from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from rich.console import Console
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
-from okey_env.bots import Bot, choose_for, make_bot
+from okey_env.actions import NUM_ACTIONS
+from okey_env.bots import choose_for, make_bot
 from okey_env.round import derive_seed
-from okey_env.tiles import NUM_SEATS
 from okey_env.vector import SelfPlay
 
-from .config import TrainConfig
+from .. import efficient_bot, expert_bot
+from .config import RATING_BOTS, TrainConfig
+from .flat_run import FlatRun
+from .played import Played, play_on
+from .policy import legal_log_probs, scores_and_values
+from .progress import Stage
+
+Floats = npt.NDArray[np.float32]
 
 NUM_GAMES = 128
 """Rounds that the teacher plays side by side."""
@@ -26,108 +35,137 @@ NUM_STEPS = 256
 """Decisions in each of them that are learned from together: the memory of some 30,000 observations."""
 _CLONE_STREAM = 2**63
 """The index under the run's seed from which the teacher's rounds derive theirs; PPO counts up from 0."""
+_RATING = dict(zip(RATING_BOTS, (efficient_bot.rate_batch, expert_bot.rate_batch), strict=True))
+"""What fills the ratings of all actions, by teacher."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Lessons:
-    """Decisions of the teacher; `N` of them."""
+def train_clone(config: TrainConfig, folder: Path, *, resume: bool = False, console: Console | None = None) -> Path:
+    """Train a flat policy by imitation alone, or go on with a run; see `train_config`."""
+    with FlatRun(config, folder, resume, console) as run:
+        policy = run.make_policy()
+        optimizer = make_optimizer(policy, config)
+        done, total = run.begin(policy, optimizer), config.clone.decisions
+        with Stage(f"imitating {config.clone.teacher}", total, done, run.console) as stage:
+            while done < total:
+                done = imitate(policy, optimizer, done, run.interval_end(done, total), run, stage)
+                run.keep(done, policy, optimizer)
+        run.finish(done, policy, optimizer)
+    return folder
 
-    observations: npt.NDArray[np.float32]
-    """`(N, size)`."""
-    masks: npt.NDArray[np.int8]
-    """`(N, 109)`."""
-    actions: npt.NDArray[np.int64]
-    """`(N,)`."""
-    returns: npt.NDArray[np.float32]
-    """`(N,)` what the rest of the round pays the seat; NaN where that is not known, as the round goes on."""
+
+def make_optimizer(policy: MaskableActorCriticPolicy, config: TrainConfig) -> torch.optim.Optimizer:
+    """What imitation learns with."""
+    return torch.optim.Adam(policy.parameters(), lr=config.clone.learning_rate, eps=1e-5, fused=True)
 
 
-def clone(
-    policy: MaskableActorCriticPolicy, config: TrainConfig, report: Callable[[int, dict[str, float]], None]
-) -> None:
-    """Teach a policy by imitation, in place; a function of the configuration and the weights.
+def imitate(
+    policy: MaskableActorCriticPolicy,
+    optimizer: torch.optim.Optimizer,
+    done: int,
+    until: int,
+    run: FlatRun,
+    stage: Stage,
+) -> int:
+    """Learn from the teacher's decisions number `done` to `until`, rounded up to whole batches.
+
+    What this does is a function of the configuration, `done`, the weights and the optimiser's memory.
 
     Args:
-        policy: the network.
-        config: the run's.
-        report: is told after each batch of rounds how many decisions were learned from, and how well.
+        policy: learns in place.
+        optimizer: of its weights, from `make_optimizer`.
+        done: decisions that were learned from before.
+        until: where to stop.
+        run: has the configuration, and logs how well each batch was known.
+        stage: shows it.
+
+    Returns:
+        The decisions that were learned from so far.
     """
+    config = run.config
     settings = config.clone
-    generator = torch.Generator().manual_seed(derive_seed(config.run.seed, _CLONE_STREAM) % 2**63)
-    optimizer = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate, eps=1e-5, fused=True)
-    policy.set_training_mode(True)
-    done = 0
-    for lessons in _all_lessons(config):
-        for group in optimizer.param_groups:
-            group["lr"] = settings.learning_rate * (1 - done / settings.decisions)
-        values = _learn(policy, optimizer, lessons, config, generator)
-        done += len(lessons.actions)
-        report(done, values)
-        if done >= settings.decisions:
-            break
-    with torch.no_grad():
-        for parameter in policy.action_net.parameters():
-            parameter.mul_(settings.sharpen)
-
-
-def _all_lessons(config: TrainConfig) -> Iterator[Lessons]:
-    """Batch after batch of the teacher's decisions, without end."""
-    seed = derive_seed(config.run.seed, _CLONE_STREAM)
-    teacher = make_bot(config.clone.teacher, seed)
+    seed = derive_seed(config.run.seed, _CLONE_STREAM + done)
+    generator = torch.Generator().manual_seed(seed % 2**63)
     table = SelfPlay(NUM_GAMES, config.env.rules, config.env.encoder, seed, config.env.reward)
     table.reset()
-    while True:
-        yield play_lessons(teacher, table, NUM_STEPS)
+    teacher = Teacher(settings.teacher, seed, settings.softness)
+    policy.set_training_mode(True)
+    while done < until:
+        for group in optimizer.param_groups:
+            group["lr"] = settings.learning_rate * max(0.0, 1 - done / settings.decisions)
+        played = play_on(teacher.choose, table, NUM_STEPS)
+        values = _learn(policy, optimizer, played, teacher.wanted(), config, generator)
+        done += len(played.actions)
+        run.log("imitated", done, values)
+        stage.update(done, values)
+    return done
 
 
-def play_lessons(teacher: Bot, table: SelfPlay, num_steps: int) -> Lessons:
-    """The next decisions of a bot that plays all four seats; the table has been reset and goes on from where it is."""
-    shape = (num_steps, table.num_games)
-    every = np.arange(table.num_games)
-    observations = np.empty((*shape, table.observations.shape[1]), np.float32)
-    masks = np.empty((*shape, table.masks.shape[1]), np.int8)
-    actions = np.empty(shape, np.int64)
-    seats = np.empty(shape, np.int64)
-    rewards = np.empty((*shape, NUM_SEATS), np.float32)
-    ended = np.empty(shape, np.bool_)
-    for step in range(num_steps):
-        observations[step], masks[step], seats[step] = table.observations, table.masks, table.seats
-        actions[step] = choose_for(teacher, table.games, every, table.records)
-        table.step(actions[step])
-        rewards[step], ended[step] = table.rewards, table.terminated | table.truncated
-    returns = np.empty(shape, np.float32)
-    to_come = np.full((table.num_games, NUM_SEATS), np.nan, np.float32)  # rewards of the round after this step
-    for step in reversed(range(num_steps)):
-        to_come[ended[step]] = 0
-        to_come += rewards[step]
-        returns[step] = to_come[every, seats[step]]
-    size = num_steps * table.num_games
-    return Lessons(
-        observations.reshape(size, -1), masks.reshape(size, -1), actions.reshape(size), returns.reshape(size)
-    )
+def sharpen(policy: MaskableActorCriticPolicy, config: TrainConfig) -> None:
+    """Multiply the scores that a policy gives."""
+    with torch.no_grad():
+        for parameter in policy.action_net.parameters():
+            parameter.mul_(config.clone.sharpen)
+
+
+class Teacher:
+    """A bot that plays, and keeps for each decision what its pupil should do: a share for each action.
+
+    Args:
+        name: of the bot.
+        seed: settles its moves.
+        softness: 0: its move alone; otherwise the softmax of this times its ratings, which it must have.
+    """
+
+    def __init__(self, name: str, seed: int, softness: float) -> None:
+        self._rate = _RATING[name] if softness else None
+        self._softness = np.float32(softness)
+        self._bot = make_bot(name, seed)
+        self._wanted: list[Floats] = []
+
+    def choose(self, table: SelfPlay) -> npt.NDArray[np.int64]:
+        """Its moves; of equal ratings, the first."""
+        wanted = np.zeros((table.num_games, NUM_ACTIONS), np.float32)
+        if self._rate is None:
+            every = np.arange(table.num_games)
+            actions = choose_for(self._bot, table.games, every, table.records)
+            wanted[every, actions] = 1
+        else:
+            self._rate(table.records, wanted)  # -inf for what is illegal
+            actions = wanted.argmax(axis=1)
+            wanted -= wanted.max(axis=1, keepdims=True)
+            np.exp(wanted * self._softness, out=wanted)
+            wanted /= wanted.sum(axis=1, keepdims=True)
+        self._wanted.append(wanted)
+        return actions
+
+    def wanted(self) -> Floats:
+        """`(N, 109)` for the decisions since this was asked last, in their order."""
+        wanted, self._wanted = np.concatenate(self._wanted), []
+        return wanted
 
 
 def _learn(
     policy: MaskableActorCriticPolicy,
     optimizer: torch.optim.Optimizer,
-    lessons: Lessons,
+    played: Played,
+    wanted: Floats,
     config: TrainConfig,
     generator: torch.Generator,
 ) -> dict[str, float]:
-    """Some passes over a batch of lessons; how well they were known, averaged over the first."""
+    """Some passes over a batch of decisions; how well they were known, averaged over all passes."""
     settings = config.clone
     device = policy.device
-    observations = torch.from_numpy(lessons.observations).to(device)
-    masks = torch.from_numpy(lessons.masks).to(device)
-    actions = torch.from_numpy(lessons.actions).to(device)
-    returns = torch.from_numpy(lessons.returns).to(device) / config.env.reward_unit
+    observations = torch.from_numpy(played.observations).to(device)
+    masks = torch.from_numpy(played.masks).to(device)
+    shares = torch.from_numpy(wanted).to(device)
+    returns = torch.from_numpy(played.returns).to(device) / config.env.reward_unit
     known = ~torch.isnan(returns)
     losses = []
     for _ in range(settings.epochs):
-        for chosen in torch.split(torch.randperm(len(actions), generator=generator).to(device), settings.minibatch):
-            values, log_prob, _ = policy.evaluate_actions(observations[chosen], actions[chosen], masks[chosen])
-            imitation = -log_prob.mean()
-            foresight = torch.where(known[chosen], values.flatten() - returns[chosen], 0).square().mean()
+        for chosen in torch.split(torch.randperm(len(wanted), generator=generator).to(device), settings.minibatch):
+            scores, values = scores_and_values(policy, observations[chosen])
+            imitation = -(shares[chosen] * legal_log_probs(scores, masks[chosen])).sum(dim=1).mean()
+            foresight = torch.where(known[chosen], values - returns[chosen], 0).square().mean()
             optimizer.zero_grad()
             torch.autograd.backward(imitation + settings.value_weight * foresight)
             torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)

@@ -1,10 +1,10 @@
 """The configuration of a training run: one frozen dataclass for each concern, read from a TOML file.
 
-`run.recipe` says how the bot learns, and with it which sections there are: `maskable_ppo` is `TrainConfig`, a flat
-policy over all actions; `branching` and `ppo` are `ScorerConfig`, the candidate scorer. A file names what differs
-from the defaults here; the command line may override single keys, written `section.key`. Whatever is unknown or out
-of range stops the run before it starts, with the full name of the key, its value and what was expected. The
-configuration as resolved is saved with the run.
+`run.recipe` says how the bot learns, and with it which sections there are: `maskable_ppo`, `clone` and
+`deep_monte_carlo` are `TrainConfig`, a flat policy over all actions; `branching` and `ppo` are `ScorerConfig`, the
+candidate scorer. A file names what differs from the defaults here; the command line may override single keys, written
+`section.key`. Whatever is unknown or out of range stops the run before it starts, with the full name of the key, its
+value and what was expected. The configuration as resolved is saved with the run.
 """
 
 import dataclasses
@@ -52,18 +52,27 @@ class NetworkConfig:
     """Widths of layers of the policy's own."""
     value: tuple[Width, ...] = ()
     """Widths of layers of the value's own."""
+    half: bool = False
+    """Export the weights in half precision, which makes the bot's files half as large."""
+
+
+RATING_BOTS = ("efficient", "expert")
+"""Bots that rate all their moves, by name."""
 
 
 @dataclasses.dataclass(frozen=True)
 class CloneConfig:
-    """Before PPO: the network learns to do what a bot does, and to foresee what it earns."""
+    """Imitation, alone or before PPO: the network learns to do what a bot does, and to foresee what it earns."""
 
     decisions: Count = 0
-    """Decisions of the teacher to learn from; 0: start from random weights."""
+    """Decisions of the teacher to learn from; 0: `maskable_ppo` starts from random weights."""
     teacher: str = "greedy"
     """The bot that is imitated, by name; it plays all four seats."""
+    softness: Annotated[float, Between(0.0, 100.0)] = 0.0
+    """The wanted policy is the softmax of this times the teacher's ratings, which `efficient` and `expert` have;
+    0: the teacher's move alone."""
     epochs: Annotated[int, Between(1, 1000)] = 2
-    """Passes over its decisions."""
+    """Passes over its decisions, some 30,000 at a time."""
     minibatch: Positive = 1024
     """Decisions in one step of the optimiser."""
     learning_rate: Rate = 1e-3
@@ -71,7 +80,7 @@ class CloneConfig:
     value_weight: Annotated[float, Between(0.0, 100.0)] = 0.5
     """Weight of the value's squared error beside the policy's cross-entropy."""
     sharpen: Annotated[float, Between(0.01, 100.0)] = 1.0
-    """Scores are multiplied by this afterwards; above 1, the policy keeps more to its best move, as bots do."""
+    """Before PPO, scores are multiplied by this; above 1, the policy keeps more to its best move, as bots do."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +116,30 @@ class PpoConfig:
 
 
 @dataclasses.dataclass(frozen=True)
+class MonteCarloConfig:
+    """Deep Monte Carlo: the network's outputs are what a round will pay after each action, learned by playing on."""
+
+    decisions: Count = 1_000_000
+    """Decisions of all four seats; rounded up to whole batches."""
+    steps: Annotated[int, Between(1, 65_536)] = 256
+    """Decisions in each of the rounds side by side that are learned from together. A round has about 60, at first more
+    than 100, and those of rounds that have not ended are left out."""
+    learners: Annotated[int, Between(1, 4)] = 2
+    """Seats that the network plays; the bot of `opponents.seats` has the others, and is learned from as well. With 4 it
+    plays against itself alone, and at first hardly a round comes to a finish."""
+    epsilon: Share = 0.05
+    """Part of the network's moves that is drawn evenly from the legal ones."""
+    minibatch: Positive = 1024
+    """Decisions in one step of the optimiser."""
+    epochs: Annotated[int, Between(1, 100)] = 1
+    """Passes over a batch."""
+    learning_rate: Rate = 1e-3
+    """Step size at the beginning; it falls to 0."""
+    max_grad_norm: Annotated[float, Between(0.001, 1000.0)] = 1.0
+    """Longer gradients are cut to this."""
+
+
+@dataclasses.dataclass(frozen=True)
 class EvaluationConfig:
     """How the learner is measured during the run: its best move against three bots, the same deals each time."""
 
@@ -122,7 +155,7 @@ class EvaluationConfig:
 class RunConfig:
     """Everything around learning."""
 
-    recipe: Literal["maskable_ppo"] = "maskable_ppo"
+    recipe: Literal["maskable_ppo", "clone", "deep_monte_carlo"] = "maskable_ppo"
     """How the bot learns."""
     seed: Annotated[int, Between(0, 2**63 - 1)] = 1
     """All randomness of the run follows from it."""
@@ -140,7 +173,7 @@ class RunConfig:
 
 @dataclasses.dataclass(frozen=True)
 class TrainConfig:
-    """A whole run.
+    """A whole run of a flat policy.
 
     >>> TrainConfig().ppo.epochs
     2
@@ -151,6 +184,7 @@ class TrainConfig:
     network: NetworkConfig = dataclasses.field(default_factory=NetworkConfig)
     clone: CloneConfig = dataclasses.field(default_factory=CloneConfig)
     ppo: PpoConfig = dataclasses.field(default_factory=PpoConfig)
+    monte_carlo: MonteCarloConfig = dataclasses.field(default_factory=MonteCarloConfig)
     evaluation: EvaluationConfig = dataclasses.field(default_factory=EvaluationConfig)
     run: RunConfig = dataclasses.field(default_factory=RunConfig)
 
@@ -317,6 +351,8 @@ class ScorerConfig:
 AnyConfig: TypeAlias = TrainConfig | ScorerConfig
 RECIPES: dict[str, type[TrainConfig] | type[ScorerConfig]] = {
     "maskable_ppo": TrainConfig,
+    "clone": TrainConfig,
+    "deep_monte_carlo": TrainConfig,
     "branching": ScorerConfig,
     "ppo": ScorerConfig,
 }
@@ -397,6 +433,21 @@ def _check_rules(rules: Any) -> None:
 
 def _check_together(config: TrainConfig) -> None:
     """What no single key can get wrong."""
+    clone = config.clone
+    if clone.softness and clone.teacher not in RATING_BOTS:
+        raise ValueError(
+            f"clone.teacher = {clone.teacher!r} does not rate its moves: with clone.softness = {clone.softness:g}, "
+            f"expected {' or '.join(map(repr, RATING_BOTS))}"
+        )
+    if config.run.recipe == "clone" and clone.decisions == 0:
+        raise ValueError("clone.decisions = 0 is out of range: the recipe 'clone' expects at least 1")
+    if config.run.recipe == "deep_monte_carlo" and len(config.opponents.seats) != 1:
+        raise ValueError(f"opponents.seats = {list(config.opponents.seats)}: 'deep_monte_carlo' expects 1 name")
+    if config.run.recipe == "maskable_ppo":
+        _check_ppo(config)
+
+
+def _check_ppo(config: TrainConfig) -> None:
     if len(config.opponents.seats) not in (1, 3):
         raise ValueError(f"opponents.seats = {list(config.opponents.seats)} are no opponents: expected 1 name or 3")
     batch = config.ppo.steps * config.env.num_envs

@@ -6,6 +6,9 @@
 | `weights.npz` | the network as plain float32 arrays, `weights_0`, `bias_0`, …, read by `learned_bot` |
 | `policy.onnx` | the same as ONNX, with the mask inside |
 
+With `network.half` the weights are rounded to half precision first: ONNX then holds them so, and `weights.npz` is
+compressed, which the zeros at the end of each number allow.
+
 The ONNX graph takes `observation` `(N, size)` float32 and `action_mask` `(N, 109)` int8, and gives `logits` `(N, 109)`
 float32, very low where the mask is 0, and `action` `(N,)` int64, the first of the highest.
 
@@ -13,6 +16,8 @@ Before the folder is given its name, the trained policy in torch, the ONNX file 
 `Network` must agree on the observations of whole rounds.
 """
 
+import io
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -23,22 +28,21 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from okey_env.actions import NUM_ACTIONS
-from okey_env.bots import make_bot
+from okey_env.bots import choose_for, make_bot
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.vector import SelfPlay
 
 from .bot_folder import checked_folder, packed, write_bot
 from .checkpoint import Checkpoint, newest_good
-from .clone import play_lessons
 from .config import ScorerConfig, TrainConfig
 from .network import Network
-from .policy import acting_layers, make_policy, set_policy_arrays
+from .played import play_on
+from .policy import MASKED, Arrays, acting_layers, make_policy, set_policy_arrays
 from .runs import CHECKPOINTS, read_config
 from .scorer_export import export_scorer
 
 _OPSET = 17
 _IR_VERSION = 9
-_MASKED = -1e8  # what sb3-contrib gives a masked action
 _TOLERANCE = 1e-4  # on logits; float32 sums in another order differ by some 1e-6
 
 
@@ -60,18 +64,21 @@ def export(run: Path, folder: Path) -> Path:
     checked_folder(folder)
     if isinstance(config, ScorerConfig):
         return export_scorer(run, config, folder)
+    half = config.network.half
     checkpoint = _newest(run)
+    policy = checkpoint.named("policy.")
+    if half:
+        policy = {name: array.astype(np.float16).astype(np.float32) for name, array in policy.items()}
     encoder = as_encoder(config.env.encoder)
-    network = Network(acting_layers(checkpoint.named("policy.")))
-    weights = packed(
-        {
-            f"{part}_{number}": array
-            for number, layer in enumerate(network.layers)
-            for part, array in zip(("weights", "bias"), layer, strict=True)
-        }
-    )
-    model = onnx_model(network)
-    check_agreement(config, checkpoint, encoder, network, model)
+    network = Network(acting_layers(policy))
+    layers = {
+        f"{part}_{number}": array
+        for number, layer in enumerate(network.layers)
+        for part, array in zip(("weights", "bias"), layer, strict=True)
+    }
+    weights = _compressed(layers) if half else packed(layers)
+    model = onnx_model(network, half=half)
+    check_agreement(config, policy, encoder, network, model)
     parts = {
         "encoder": {"name": encoder.name, "version": encoder.version},
         "network": {"kind": "relu", "sizes": network.sizes},
@@ -79,21 +86,36 @@ def export(run: Path, folder: Path) -> Path:
     return write_bot(run, config, checkpoint, folder, weights, model, parts)
 
 
-def onnx_model(network: Network) -> bytes:
-    """The network as ONNX, with the mask inside the graph."""
+def _compressed(arrays: Mapping[str, npt.NDArray[np.float32]]) -> bytes:
+    """Arrays as the bytes of a compressed weights file."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def onnx_model(network: Network, *, half: bool = False) -> bytes:
+    """The network as ONNX, with the mask inside the graph.
+
+    Args:
+        network: its weights.
+        half: keep the weights of the layers in half precision, in which they are exact; it computes in float32.
+    """
     nodes, initializers = [], []
     value = "observation"
     for number, (weights, bias) in enumerate(network.layers):
+        kept = f"half_{number}" if half else f"weights_{number}"
         initializers += [
-            numpy_helper.from_array(weights, f"weights_{number}"),
+            numpy_helper.from_array(weights.astype(np.float16) if half else weights, kept),
             numpy_helper.from_array(bias, f"bias_{number}"),
         ]
+        if half:
+            nodes.append(helper.make_node("Cast", [kept], [f"weights_{number}"], to=TensorProto.FLOAT))
         nodes.append(helper.make_node("Gemm", [value, f"weights_{number}", f"bias_{number}"], [f"sum_{number}"]))
         value = f"sum_{number}"
         if number < len(network.layers) - 1:
             nodes.append(helper.make_node("Relu", [value], [f"hidden_{number}"]))
             value = f"hidden_{number}"
-    initializers.append(numpy_helper.from_array(np.array(_MASKED, np.float32), "masked"))
+    initializers.append(numpy_helper.from_array(np.array(MASKED, np.float32), "masked"))
     nodes += [
         helper.make_node("Cast", ["action_mask"], ["allowed"], to=TensorProto.BOOL),
         helper.make_node("Where", ["allowed", value, "masked"], ["logits"]),
@@ -120,9 +142,7 @@ def onnx_model(network: Network) -> bytes:
     return serialized
 
 
-def check_agreement(
-    config: TrainConfig, checkpoint: Checkpoint, encoder: Encoder, network: Network, model: bytes
-) -> None:
+def check_agreement(config: TrainConfig, arrays: Arrays, encoder: Encoder, network: Network, model: bytes) -> None:
     """Compare the trained policy, its ONNX file and its plain arrays on the observations of whole rounds.
 
     Raises:
@@ -130,10 +150,11 @@ def check_agreement(
     """
     table = SelfPlay(16, config.env.rules, encoder, seed=0)
     table.reset()
-    lessons = play_lessons(make_bot("random", 0), table, 64)
-    observations, masks = lessons.observations, lessons.masks
+    bot, every = make_bot("random", 0), np.arange(table.num_games)
+    played = play_on(lambda table: choose_for(bot, table.games, every, table.records), table, 64)
+    observations, masks = played.observations, played.masks
     policy = make_policy(encoder.size, NUM_ACTIONS, config.network)
-    set_policy_arrays(policy, checkpoint.named("policy."))
+    set_policy_arrays(policy, arrays)
     with torch.no_grad():
         distribution = policy.get_distribution(torch.from_numpy(observations), masks).distribution
         by_torch = distribution.logits.numpy()  # type: ignore[union-attr]  # SB3 declares it optional; it is set by now

@@ -16,6 +16,9 @@ from .config import NetworkConfig
 
 Arrays = dict[str, npt.NDArray[Any]]
 
+MASKED = -1e8
+"""The score that sb3-contrib gives to an illegal action."""
+
 
 class Trunk(BaseFeaturesExtractor):
     """ReLU layers that policy and value share."""
@@ -53,6 +56,26 @@ def make_policy(size: int, num_actions: int, network: NetworkConfig) -> Maskable
         lambda _: 0.0,
         **policy_kwargs(network),
     )
+
+
+def scores_of(policy: MaskableActorCriticPolicy, observations: torch.Tensor) -> torch.Tensor:
+    """The score of every action, legal or not: `(N, 109)` for `(N, size)`."""
+    features: torch.Tensor = policy.pi_features_extractor(observations)
+    scores: torch.Tensor = policy.action_net(policy.mlp_extractor.forward_actor(features))
+    return scores
+
+
+def scores_and_values(
+    policy: MaskableActorCriticPolicy, observations: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same with what the policy foresees: `(N, 109)` and `(N,)`."""
+    actor, critic = policy.mlp_extractor(policy.extract_features(observations))
+    return policy.action_net(actor), policy.value_net(critic).squeeze(1)
+
+
+def legal_log_probs(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+    """The logarithms of the softmax over the legal actions, very low for the others: `(N, 109)`."""
+    return torch.log_softmax(scores.masked_fill(masks == 0, MASKED), dim=1)
 
 
 def policy_arrays(policy: MaskableActorCriticPolicy) -> Arrays:

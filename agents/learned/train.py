@@ -1,6 +1,7 @@
 """Training: a bot learns from a configuration, in a run folder that it can be taken up again from.
 
-`run.recipe` of the configuration says how: `maskable_ppo` (`sb3_train`), `branching` (`branching`) or `ppo` (`ppo`).
+`run.recipe` of the configuration says how. A flat policy learns by `maskable_ppo` (the module `sb3_train`), `clone` or
+`deep_monte_carlo` (`monte_carlo`), the candidate scorer by `branching` or `ppo`.
 What a run does after any checkpoint depends on nothing but the configuration and what the checkpoint holds, so a run
 that was stopped and taken up again ends with the same weights as one that was not.
 """
@@ -45,9 +46,7 @@ def train_config(config: AnyConfig, folder: Path, *, resume: bool = False, conso
         console: where progress is shown; None: stderr.
     """
     if isinstance(config, TrainConfig):
-        from .sb3_train import train_flat  # Stable-Baselines3 takes seconds to import
-
-        return train_flat(config, folder, resume=resume, console=console)
+        return _train_flat(config, folder, resume, console)
     if config.run.recipe == "branching":
         from .branching import train_branching
 
@@ -55,3 +54,18 @@ def train_config(config: AnyConfig, folder: Path, *, resume: bool = False, conso
     from .ppo import train_ppo
 
     return train_ppo(config, folder, resume=resume, console=console)
+
+
+def _train_flat(config: TrainConfig, folder: Path, resume: bool, console: Console | None) -> Path:
+    """`train_config` for a flat policy; Stable-Baselines3 takes seconds to import."""
+    if config.run.recipe == "clone":
+        from .clone import train_clone
+
+        return train_clone(config, folder, resume=resume, console=console)
+    if config.run.recipe == "deep_monte_carlo":
+        from .monte_carlo import train_monte_carlo
+
+        return train_monte_carlo(config, folder, resume=resume, console=console)
+    from .sb3_train import train_flat
+
+    return train_flat(config, folder, resume=resume, console=console)

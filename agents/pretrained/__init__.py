@@ -23,6 +23,11 @@ def learned_klasik() -> Bot:
     return shipped_scorer("klasik")
 
 
+def flat_gamelake() -> Bot:
+    """The flat policy over all actions, trained for the preset `gamelake` by imitation."""
+    return load_bot(_HERE / "flat-gamelake")
+
+
 def shipped_scorer(preset: str) -> ScorerBot:
     """The candidate scorer trained for a preset."""
     bot = load_bot(_HERE / f"learned-{preset}")

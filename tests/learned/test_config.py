@@ -33,7 +33,7 @@ from agents.learned.config import ScorerConfig, TrainConfig, config_from_dict, d
         ({"opponents": {"seats": "greedy"}}, "opponents.seats = 'greedy' is not a list"),
         ({"run": {"tensorboard": 1}}, "run.tensorboard = 1 is not a switch value: expected true or false"),
         ({"run": {"seed": -1}}, "run.seed = -1 is out of range"),
-        ({"run": {"recipe": "magic"}}, "run.recipe = 'magic' is not a choice: expected 'maskable_ppo' or 'branching'"),
+        ({"run": {"recipe": "magic"}}, "run.recipe = 'magic' is not a choice: expected 'maskable_ppo' or 'clone' or"),
         ({"run": {"recipe": "branching"}, "network": {}}, "network is not a section of the configuration"),
         ({"run": {"recipe": "ppo"}, "ppo": {"updates": -1}}, "ppo.updates = -1 is out of range"),
         ({"run": {"recipe": "branching"}, "branching": {"decisions": [0]}}, r"branching.decisions\[0\] = 0 is out of"),
