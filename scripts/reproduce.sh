@@ -8,11 +8,11 @@ okey=.venv/bin/okey
 folder=runs/reproduce
 
 names=("$@")
-[ $# -gt 0 ] || names=(learned-gamelake flat-gamelake)
+[ $# -gt 0 ] || names=(learned-gamelake learned-klasik flat-gamelake)
 for name in "${names[@]}"; do
     case $name in
-    learned-gamelake) config=branching opponent=expert rules=gamelake ;;
-    learned-klasik) config=branching_klasik opponent=expert rules=klasik ;; # does not ship
+    learned-gamelake) config=branching_long opponent=expert rules=gamelake ;;
+    learned-klasik) config=branching_klasik opponent=expert rules=klasik ;;
     flat-gamelake) config=flat opponent=efficient rules=gamelake ;;
     *) echo "reproduce: there is no recipe for $name: expected learned-gamelake, learned-klasik or flat-gamelake" >&2 && exit 2 ;;
     esac
