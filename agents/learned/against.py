@@ -1,10 +1,8 @@
-"""One seat against three of a frozen bot: every move of that seat tried in the true hidden state, and whole rounds.
+"""One seat against three of a frozen bot: every good move of that seat tried in the true hidden state.
 
 This is `branch` with two sides. The seat that learns plays the rule, the three others the frozen bot, in the rounds
 and in the copies in which a candidate is tried, so a label is what the move is worth against that bot.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,33 +16,13 @@ from okey_env.engine.turn import apply
 from okey_env.tiles import NUM_KINDS, NUM_SEATS
 
 from ..judge import Weights, best_of, choose_in_position, rate_position
-from ..position import Position, position_in
-from ..scorer.choose import choose_scored
+from ..position import position_in
+from ..scorer.choose import Policy, choose_by
 from ..scorer.features import MAX_CANDIDATES, fill_features, pick_candidates
 from ..value import NUM_VALUE_INPUTS
 from .rollout import look_at_rack, worth_of_position
 
 Floats = npt.NDArray[np.float32]
-
-
-class Policy(NamedTuple):
-    """A bot as numbers: a rule, alone or with a candidate scorer that chooses among its good moves."""
-
-    rule: Weights
-    weights: Floats
-    """`(W,)` of the scorer; empty: the rule plays alone."""
-    margin: np.float32
-    """Within how many rating units of the rule's best a move is a candidate."""
-    bonus: np.float32
-    """What the rule's own choice is given on top of its score."""
-
-
-@kernel
-def choose_by(position: Position, policy: Policy, seed: np.uint64) -> int:
-    """The action of a policy; `seed` settles the ties of a rule."""
-    if len(policy.weights) == 0:
-        return choose_in_position(position, policy.rule, seed)
-    return choose_scored(position, policy.rule, policy.weights, policy.margin, policy.bonus)
 
 
 @kernel
@@ -67,7 +45,7 @@ def label_against(
         frozen: plays on for the others.
         actions: `(C,)` candidates.
         count: how many.
-        own_turns: the position at this next turn of the mover is valued.
+        own_turns: the position is valued at so many next turns of the mover; the mean counts.
         value_weights: of `agents.value`.
         seed: settles ties, in the same way for all candidates.
         labels: `(C,)` to fill.
@@ -82,20 +60,21 @@ def label_against(
         games[1] = games[0]
         game = games[1]
         apply(game, actions[place])
-        turns = 0
-        while game.ending == NOT_ENDED:
-            if game.turn == mover:
-                if game.phase == PHASE_DRAW:
-                    turns += 1
-                    if turns == own_turns:
-                        break
-                apply(game, choose_in_position(position_in(game), rule, seed))
-            else:
-                apply(game, choose_by(position_in(game), frozen, seed))
-        if game.ending == NOT_ENDED:
-            for seat in range(NUM_SEATS):
-                look_at_rack(game, seat, distances, useful, after)
-        labels[place] = worth_of_position(game, mover, distances, useful, value_weights, inputs, values)
+        total = np.float32(0)
+        for _ in range(own_turns):
+            while game.ending == NOT_ENDED:
+                position = position_in(game)
+                if game.turn == mover:
+                    apply(game, choose_in_position(position, rule, seed))
+                else:
+                    apply(game, choose_by(position, frozen, seed))
+                if game.phase == PHASE_DRAW and game.turn == mover:
+                    break
+            if game.ending == NOT_ENDED:
+                for seat in range(NUM_SEATS):
+                    look_at_rack(game, seat, distances, useful, after)
+            total += worth_of_position(game, mover, distances, useful, value_weights, inputs, values)
+        labels[place] = total / np.float32(own_turns)
 
 
 @kernel
@@ -171,37 +150,3 @@ def note_against(
                 rows = end
             apply(game, best_of(ratings, position, seed))
     return noted
-
-
-@kernel
-def play_against(
-    games: npt.NDArray[np.record],
-    challenger: Policy,
-    frozen: Policy,
-    seed: np.uint64,
-    first: int,
-    points: npt.NDArray[np.int64],
-) -> None:
-    """Play deals `first`, `first + 1`, … with the challenger in each seat in turn against three of the frozen bot.
-
-    Args:
-        games: `(1,)`, a game with its rules and draw queues; played in.
-        challenger: plays one seat.
-        frozen: plays the others.
-        seed: settles deals and ties.
-        first: number of the first deal.
-        points: `(D, 4)` filled with what the challenger won, less what it lost, by deal and seat.
-    """
-    game = games[0]
-    for i in range(len(points)):
-        for seat in range(NUM_SEATS):
-            game.seed = derive_seed(seed, np.uint64(first + i))
-            game.round_number = 0
-            deal(game, NO_SEAT)
-            while game.ending == NOT_ENDED:
-                position = position_in(game)
-                if game.turn == seat:
-                    apply(game, choose_by(position, challenger, seed))
-                else:
-                    apply(game, choose_by(position, frozen, seed))
-            points[i, seat] = int(game.won[seat]) - int(game.lost[seat])

@@ -20,6 +20,7 @@ from okey_env.round import derive_seed
 from okey_env.rules import Rules
 
 from ..judge import Weights
+from ..scorer.choose import NO_SCORER
 from ..value import value_for
 from .branch import note_branches
 from .checkpoint import Checkpoint, load_checkpoint, set_aside, write_checkpoint
@@ -34,8 +35,6 @@ Floats = npt.NDArray[np.float32]
 
 LABELS = "labels"
 """The folder of the chunks."""
-NO_SCORER: Floats = np.empty(0, np.float32)
-"""In place of weights: the rule plays."""
 _LABEL_STREAM = 2**61
 """The index under the run's seed from which rounds to label are dealt."""
 

@@ -1,5 +1,6 @@
-"""How strong a scorer is: the scorer against three of the rule, whole rounds in one kernel, as the arena plays them."""
+"""How strong a scorer is: one policy against three of another, whole rounds in one kernel, as the arena plays them."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,9 +12,10 @@ from okey_env.tiles import NUM_SEATS
 
 from ..evaluate.stats import Interval, clustered_interval
 from ..judge import Weights
-from ..scorer.choose import play_duels
+from ..scorer.choose import Policy, play_duels
 
 Floats = npt.NDArray[np.float32]
+Integers = npt.NDArray[np.int64]
 
 _CHUNK = 250
 
@@ -43,25 +45,45 @@ def measure_scorer(
     Returns:
         Zero-sum points a round, and the share of rounds won.
     """
+    scorer = Policy(rule, weights, np.float32(margin), np.float32(bonus))
+    points, wins = duel(scorer, Policy(rule), rules, seed, deals, workers)
+    return clustered_interval(points), clustered_interval(wins)
+
+
+def duel(
+    challenger: Policy,
+    field: Policy,
+    rules: Rules,
+    seed: int,
+    deals: int,
+    workers: int = 1,
+    report: Callable[[int], None] = lambda done: None,
+) -> tuple[Integers, Integers]:
+    """Play each deal four times, the challenger in every seat against three of the field.
+
+    Args:
+        challenger: plays one seat.
+        field: plays the others.
+        rules: of the game.
+        seed: settles deals and ties.
+        deals: how many; four rounds each.
+        workers: threads; the result is the same for any number.
+        report: is told how many deals are done.
+
+    Returns:
+        Points `(D, 4)` by deal and seat, and where the challenger finished.
+    """
     points = np.zeros((deals, NUM_SEATS), np.int64)
     wins = np.zeros((deals, NUM_SEATS), np.int64)
 
-    def play(first: int) -> None:
-        games = new_games(rules, 1, draw_queues=True)
+    def play(first: int) -> int:
         part = slice(first, min(first + _CHUNK, deals))
-        play_duels(
-            games,
-            rule,
-            weights,
-            np.float32(margin),
-            np.float32(bonus),
-            np.uint64(seed),
-            first,
-            points[part],
-            wins[part],
-        )
+        games = new_games(rules, 1, draw_queues=True)
+        play_duels(games, challenger, field, np.uint64(seed), first, points[part], wins[part])
+        return part.stop
 
-    play(0)  # loads the kernel once
+    report(play(0))  # loads the kernel once
     with ThreadPoolExecutor(workers) as executor:
-        list(executor.map(play, range(_CHUNK, deals, _CHUNK)))
-    return clustered_interval(points), clustered_interval(wins)
+        for done in executor.map(play, range(_CHUNK, deals, _CHUNK)):
+            report(done)
+    return points, wins

@@ -2,8 +2,10 @@
 
 A scorer is a vector of weights, the rule's own weights, and two numbers: within how many rating units of the best
 a move is a candidate (`margin`), and what the rule's own choice is given on top of its score (`bonus`): the network
-must be that much surer to play another.
+must be that much surer to play another. A rule alone is a `Policy` without a vector.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,29 @@ from .features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, fill_features, pi
 from .network import run_scorer
 
 Floats = npt.NDArray[np.float32]
+
+NO_SCORER: Floats = np.empty(0, np.float32)
+"""In place of weights: the rule plays."""
+
+
+class Policy(NamedTuple):
+    """A bot as numbers: a rule, alone or with a candidate scorer that chooses among its good moves."""
+
+    rule: Weights
+    weights: Floats = NO_SCORER
+    """`(W,)` of the scorer."""
+    margin: np.float32 = np.float32(0)
+    """Within how many rating units of the rule's best a move is a candidate."""
+    bonus: np.float32 = np.float32(0)
+    """What the rule's own choice is given on top of its score."""
+
+
+@kernel
+def choose_by(position: Position, policy: Policy, seed: np.uint64) -> int:
+    """The action of a policy; `seed` settles the ties of a rule."""
+    if len(policy.weights) == 0:
+        return choose_in_position(position, policy.rule, seed)
+    return choose_scored(position, policy.rule, policy.weights, policy.margin, policy.bonus)
 
 
 @kernel
@@ -80,26 +105,22 @@ def choose_batch(
 @kernel
 def play_duels(
     games: npt.NDArray[np.record],
-    rule: Weights,
-    weights: Floats,
-    margin: np.float32,
-    bonus: np.float32,
+    challenger: Policy,
+    field: Policy,
     seed: np.uint64,
     first: int,
     points: npt.NDArray[np.int64],
     wins: npt.NDArray[np.int64],
 ) -> None:
-    """Play deals `first`, `first + 1`, … with the scorer in each seat in turn against three of the rule.
+    """Play deals `first`, `first + 1`, … with the challenger in each seat in turn against three of the field.
 
     Args:
         games: `(1,)`, a game with its rules and draw queues; played in.
-        rule: the rule's weights.
-        weights: of the scorer.
-        margin: of the scorer.
-        bonus: of the scorer.
-        seed: settles deals and the rule's ties.
+        challenger: plays one seat.
+        field: plays the others.
+        seed: settles deals and ties.
         first: number of the first deal.
-        points: `(D, 4)` filled with what the scorer won, less what it lost, by deal and seat.
+        points: `(D, 4)` filled with what the challenger won, less what it lost, by deal and seat.
         wins: `(D, 4)` filled with 1 where it finished.
     """
     game = games[0]
@@ -111,8 +132,8 @@ def play_duels(
             while game.ending == NOT_ENDED:
                 position = position_in(game)
                 if game.turn == seat:
-                    apply(game, choose_scored(position, rule, weights, margin, bonus))
+                    apply(game, choose_by(position, challenger, seed))
                 else:
-                    apply(game, choose_in_position(position, rule, seed))
+                    apply(game, choose_by(position, field, seed))
             points[i, seat] = int(game.won[seat]) - int(game.lost[seat])
             wins[i, seat] = game.winner == seat

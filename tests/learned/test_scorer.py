@@ -12,7 +12,7 @@ import torch
 
 from agents.expert_bot import WEIGHTS, ExpertBot
 from agents.learned import branching
-from agents.learned.branching import NO_SCORER, label
+from agents.learned.branching import label
 from agents.learned.checkpoint import checkpoints, load_checkpoint
 from agents.learned.decisions import Decisions
 from agents.learned.export import export
@@ -31,6 +31,7 @@ from agents.learned.self_play import estimate_advantages
 from agents.learned.soft_clone import SOFTNESS, rated_decisions
 from agents.learned.train import train_config
 from agents.scorer.bot import ScorerBot
+from agents.scorer.choose import NO_SCORER
 from agents.scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, pick_candidates
 from agents.scorer.network import NUM_WEIGHTS, run_scorer
 from agents.scorer.rule import rule_data, rule_of
