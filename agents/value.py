@@ -319,9 +319,13 @@ def load_value(preset: str) -> Floats:
 
 def value_for(rules: Rules | str) -> Floats:
     """The weights for any rules: those of the preset that pays for the same finishes."""
-    return load_value("klasik" if as_rules(rules).combine == "max" else "gamelake")
+    return load_value(_preset(as_rules(rules).combine == "product"))
 
 
 def preset_of(record: npt.NDArray[np.void]) -> str:
     """The preset that pays for the same finishes as the rules of an OBSERVATION."""
-    return "gamelake" if record["combine_product"] else "klasik"
+    return _preset(bool(record["combine_product"]))
+
+
+def _preset(combine_product: bool) -> str:
+    return "gamelake" if combine_product else "klasik"
