@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import lowest_bit, popcount, useful_beyond
-from okey_env.engine.hand.bits import FACES, as_int
+from okey_env.engine.hand import lowest_bit, popcount
+from okey_env.engine.hand.beyond import look_beyond, useful_after
+from okey_env.engine.hand.bits import FACES
 
 
 class Ahead(NamedTuple):
@@ -48,9 +49,9 @@ def look_ahead(
         there: the kinds that may come, as a word.
         twice_there: those of which two may.
     """
-    found = np.empty(1, np.uint64)
     now = useful & FACES
     count = popcount(now & there) + popcount(now & twice_there)
+    beyond = look_beyond(once, twice, 14 - wilds - distance, now, run_13_1)
     then, helping, gained = 0, 0, 0
     kinds = there & FACES
     if distance == 1:
@@ -60,13 +61,10 @@ def look_ahead(
     while kinds:
         bit = lowest_bit(kinds)
         kinds &= kinds - 1
-        tile = np.uint64(1 << bit)
-        helps = useful >> bit & 1
-        covered = 14 - wilds - distance + helps
-        faces = as_int(useful_beyond(once | tile, twice | once & tile, covered, run_13_1, found)) & FACES
+        faces = useful_after(beyond, bit)
         most = popcount(faces & there) + popcount(faces & twice_there)
         copies = 1 + (twice_there >> bit & 1)
-        if helps:
+        if useful >> bit & 1:
             then += copies * most
             helping += copies
         elif most > count:

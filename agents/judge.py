@@ -19,6 +19,7 @@ import numpy.typing as npt
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import KIND_OF_BIT, WILD_BIT, analyse, finishing_pairs, lowest_bit, pairs_distance, popcount
+from okey_env.engine.hand.beyond import fill_after, look_beyond
 from okey_env.engine.hand.bits import FACES, as_int, both_ends, with_top
 from okey_env.engine.random import advance, below
 from okey_env.engine.scoring import finish_points
@@ -274,6 +275,7 @@ def rate_ahead(position: Position, distance: int, keep: int, weights: Weights, a
     """
     most = ratings.max()
     seconds = np.zeros(NUM_KINDS, np.float64)
+    then = np.empty(NUM_KINDS, np.uint64)
     close, total = 0, 0.0
     tiles = keep
     while tiles:
@@ -291,7 +293,7 @@ def rate_ahead(position: Position, distance: int, keep: int, weights: Weights, a
         tile = np.uint64(1 << bit)
         once, twice = position.once & ~(tile & ~position.twice), position.twice & ~tile
         useful = as_int(after[KIND_OF_BIT[bit]])
-        seconds[bit] = useful_after_next(position, once, twice, position.wilds, useful)
+        seconds[bit] = useful_after_next(position, once, twice, position.wilds, distance, useful, then)
         total += seconds[bit]
     tiles = close
     while tiles:
@@ -303,20 +305,34 @@ def rate_ahead(position: Position, distance: int, keep: int, weights: Weights, a
 
 
 @kernel
-def useful_after_next(position: Position, once: np.uint64, twice: np.uint64, wilds: int, useful: int) -> float:
-    """The unseen useful tiles after the next of the `useful` tiles has come and the best tile was thrown: the mean."""
-    after = np.empty(NUM_KINDS, np.uint64)
+def useful_after_next(
+    position: Position,
+    once: np.uint64,
+    twice: np.uint64,
+    wilds: int,
+    distance: int,
+    useful: int,
+    after: Sets,
+) -> float:
+    """The unseen useful tiles after the next useful tile has come and the best tile was thrown: the mean.
+
+    Args:
+        position: what the mover sees.
+        once, twice, wilds: a hand of 14 tiles.
+        distance: of the hand, above 1.
+        useful: the kinds that shorten it.
+        after: `(53,)` to work in.
+    """
+    beyond = look_beyond(once, twice, 14 - wilds - distance, useful & FACES, position.run_13_1)
     total, weight = 0, 0
     kinds = useful & FACES & position.unseen
     while kinds:
         bit = lowest_bit(kinds)
         kinds &= kinds - 1
-        tile = np.uint64(1 << bit)
-        _, keep, _ = analyse(once | tile, twice | once & tile, wilds, position.run_13_1, after)
+        tiles = fill_after(beyond, bit, after)
         most = 0
-        tiles = as_int(keep) & FACES
         while tiles:
-            most = max(most, unseen_of(position, as_int(after[KIND_OF_BIT[lowest_bit(tiles)]])))
+            most = max(most, unseen_of(position, as_int(after[KIND_OF_BIT[lowest_bit(tiles)]]) | 1 << WILD_BIT))
             tiles &= tiles - 1
         copies = 1 + (position.unseen_twice >> bit & 1)
         total += copies * most

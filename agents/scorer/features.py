@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import BIT_OF_KIND, KIND_OF_BIT, analyse, lowest_bit, pairs_distance, popcount
+from okey_env.engine.hand import BIT_OF_KIND, KIND_OF_BIT, WILD_BIT, analyse, lowest_bit, pairs_distance, popcount
 from okey_env.engine.hand.bits import FACES, as_int
 from okey_env.engine.scoring import counts_as_okey, finish_points
 from okey_env.engine.state import NO_TILE, PHASE_THROW
@@ -29,7 +29,7 @@ from ..position import Position
 
 Floats = npt.NDArray[np.float32]
 
-FEATURES_VERSION = 2
+FEATURES_VERSION = 3
 """Changes whenever a feature changes its place or its meaning."""
 MAX_CANDIDATES = 6
 """More are cut off, those rated lowest first."""
@@ -212,15 +212,19 @@ def _fill_take(position: Position, hidden: int, row: Floats) -> None:
         once |= bit
     after = np.empty(NUM_KINDS, np.uint64)
     distance, keep, _ = analyse(np.uint64(once), np.uint64(twice), wilds, position.run_13_1, after)
-    best, most = 0, -1
+    best, thrown, most = 0, 0, -1
     kinds = as_int(keep)
     while kinds:
-        bit_place = lowest_bit(kinds)
-        kinds &= kinds - 1
-        helps = as_int(after[KIND_OF_BIT[bit_place]])
+        tile = kinds & -kinds
+        kinds ^= tile
+        helps = as_int(after[KIND_OF_BIT[lowest_bit(tile)]])
         total = tiles_of(helps, unseen, unseen_twice)
         if total > most:
-            best, most = helps, total
+            best, thrown, most = helps, tile, total
+    if thrown == 1 << WILD_BIT:
+        wilds -= 1
+    else:
+        once, twice = once & ~(thrown & ~twice), twice & ~thrown
     _fill_hand(once, twice, wilds, distance, best, unseen, unseen_twice, hidden, position, row)
 
 

@@ -48,6 +48,7 @@ from okey_env.engine.hand.parts import (
     FITTING,
     GROUPS,
     HELD,
+    MARKS,
     PAIRS,
     RUNS,
     bits_of_pattern,
@@ -93,7 +94,7 @@ def same_number(word: int) -> int:
 def note_one(tile: int, missing: int, found: Any) -> None:
     """A tile is left over in an arrangement that lacks `missing`."""
     place = KIND_OF_BIT[lowest_bit(tile)] if len(found) > 1 else 0
-    found[place] |= np.uint64((missing & WORD) | LEFT_OVER)
+    found[place] |= np.uint64((missing & (WORD | MARKS)) | LEFT_OVER)
 
 
 @kernel(borrows=True)
@@ -120,7 +121,7 @@ def note_singles(once: int, twice: int, slots: int, reach: int, groups: int, mis
         more = beside(others, reach)
         if groups:
             more |= same_number(others & FACES) & ~others
-        note_one(tile, missing | more, found)
+        note_one(tile, missing | more & WORD, found)
 
 
 @kernel
@@ -203,34 +204,39 @@ def note_two_pairs(
 def missing_of_pairs(held: int, more: int, missing_0: int, missing_1: int, missing_2: int) -> int:
     """What is missing if the last slot takes any pair of `held`, 0 if there is none; see `note_pairs`."""
     missing = 0
+    rest = 0
     first_second = held & held >> 4
     first_third = held & held >> 8
     in_groups = held & (next_colour(held) | opposite_colour(held))
     if first_second | first_third | in_groups:
-        missing = LEFT_OVER | first_second << 8 | first_second >> 4 | first_third << 4
+        rest = LEFT_OVER
+        missing = first_second << 8 | first_second >> 4 | first_third << 4
         missing |= same_number(in_groups) & ~held
         if more == 0:
-            missing |= missing_0
+            rest |= missing_0
         else:
             missing |= first_second << 12 | first_second >> 8 | first_third << 12 | first_third >> 4
             if more == 1:
-                missing |= missing_1
+                rest |= missing_1
             else:
                 missing |= first_second << 16 | first_second >> 12 | first_third << 16 | first_third >> 8
-                missing |= missing_2
+                rest |= missing_2
     if more >= 1:
         first_fourth = held & held >> 12
         if first_fourth:
-            missing |= LEFT_OVER | first_fourth << 4 | first_fourth << 8
+            rest |= LEFT_OVER
+            missing |= first_fourth << 4 | first_fourth << 8
             if more == 1:
-                missing |= missing_0
+                rest |= missing_0
             else:
-                missing |= missing_1 | first_fourth << 16 | first_fourth >> 4
+                rest |= missing_1
+                missing |= first_fourth << 16 | first_fourth >> 4
         if more >= 2:
             first_fifth = held & held >> 16
             if first_fifth:
-                missing |= LEFT_OVER | first_fifth << 4 | first_fifth << 8 | first_fifth << 12 | missing_0
-    return missing
+                rest |= missing_0 | LEFT_OVER
+                missing |= first_fifth << 4 | first_fifth << 8 | first_fifth << 12
+    return missing & WORD | rest
 
 
 @kernel(borrows=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand.bits import next_colour, opposite_colour
+from okey_env.engine.hand.bits import WORD, next_colour, opposite_colour
 
 Table = npt.NDArray[np.int64]
 
@@ -76,11 +76,16 @@ for _pattern, _text in _RUNS.items():
     _shifts = [4 * _step for _step, _mark in enumerate(_text) if _mark == "1"][1:]
     STEPS[_pattern] = sum(_shift << 5 * _place for _place, _shift in enumerate(_shifts))
 
+_MARKS = (1 << 56, 1 << 57, 1 << 58)
+MARKS = sum(_MARKS)
+"""Above all tiles: what the part `OUTSIDE` lacks with 0, 1 and 2 tiles more than the smallest meld."""
+
 _BASE = 4  # the position at which MISSING is noted, so that it can reach down from there
 
 
 def _missing() -> Table:
-    missing = np.zeros((NUM_PATTERNS, 4, 3), dtype=np.int64)
+    missing = np.zeros((NUM_PATTERNS + 1, 4, 3), dtype=np.int64)
+    missing[NUM_PATTERNS] = [mark << 4 * (_BASE - 3) for mark in _MARKS]
     for pattern, text in _RUNS.items():
         for colour in range(4):
             for more in range(3):
@@ -97,6 +102,8 @@ def _missing() -> Table:
 
 MISSING = _missing()
 """By pattern, colour and 0 to 2: the tiles that the hand lacks for melds with so many tiles more than the smallest."""
+OUTSIDE = NUM_PATTERNS << 6 | 4 * 3
+"""A part in the place of one that is not of the hand; what it lacks are `MARKS`, as many as its meld may grow by."""
 
 
 @kernel
@@ -107,7 +114,15 @@ def missing_of_part(pattern: int, bit: int, more: int) -> int:
     """
     missing = int(MISSING[pattern, bit & 3, more])
     shift = (bit & ~3) - 4 * _BASE
-    return missing << shift if shift >= 0 else missing >> -shift
+    return (missing << shift) & WORD if shift >= 0 else missing >> -shift
+
+
+@kernel
+def unused_of_marks(missing: int) -> int:
+    """By how many tiles the meld of the part `OUTSIDE` may grow at most; -1 if nothing was found."""
+    if missing & MARKS == 0:
+        return -1
+    return 2 if missing >> 58 & 1 else missing >> 57 & 1
 
 
 @kernel

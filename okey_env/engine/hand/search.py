@@ -135,7 +135,7 @@ def fill_four(once: int, twice: int, best: int, stop: int) -> int:
     return best
 
 
-@kernel
+@linked("int64", "int64", "int64", "int64", "int64")
 def fill_two_fives(once: int, twice: int, best: int, stop: int) -> int:
     """The largest total of a rack 5+5+4, or `best` if none is larger.
 

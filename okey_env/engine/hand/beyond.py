@@ -1,0 +1,229 @@
+"""What is useful after one more tile, for each tile that may come: in a third of the time of analysing every such hand.
+
+Let M be the cover of a hand h (see `search`), less than its tiles, and t one more tile.
+
+* If t is useful, the cover of h + t is M + 1, and every best arrangement of h + t holds t, or h alone had held as much.
+* If not, it is M. The best arrangements without t say only which tiles are useful now; what is new comes from those
+  with t.
+
+So only arrangements with t are looked through: for each part that holds t, those of three slots with what is left of
+h. They do not depend on t but on the other tiles of its part, and a pair of neighbours is part of many melds: what one
+such search finds is kept, namely the missing tiles, and how many extra tiles stay unused at most, by which the part of
+t itself may grow. To learn that number, the search is given a part that stands for the one outside the hand: what it
+lacks with 0, 1 and 2 tiles more is a mark. A t by itself in a slot is the same with no other tiles, and needs no
+search: what lies beside it is new, and the rest is useful now.
+
+Racks 5+5+4 are looked through anew for each t, if the hand comes near to one at all.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_env.engine._jit import kernel, linked
+from okey_env.engine.hand.analysis import beside, note_three, note_two_fives, same_number
+from okey_env.engine.hand.bits import FACES, KIND_OF_BIT, WORD, Word, as_int, fold, lowest_bit, with_top
+from okey_env.engine.hand.parts import (
+    EXTRA,
+    FITTING,
+    HELD,
+    OUTSIDE,
+    RUNS,
+    bits_of_pattern,
+    missing_of_part,
+    patterns_held,
+    tiles_of_part,
+    unused_of_marks,
+)
+from okey_env.engine.hand.search import fill_three, fill_two_fives, largest_of, largest_part, without
+
+_PLACES = 256
+_SPREAD = 0x9E3779B97F4A7C1
+_MORE_THAN_ANY = 15
+
+
+class Beyond(NamedTuple):
+    """A hand whose arrangements with one more tile are asked for, and what has been found of them so far."""
+
+    top: int
+    top_twice: int
+    covered: int
+    useful: int
+    """The faces that raise the cover."""
+    run_13_1: bool
+    unused: int
+    """How many extra tiles stay unused at most with `covered - 1` tiles in three slots; -1 if three do not hold them."""
+    in_fives: int
+    """The most tiles that a rack 5+5+4 holds, if more than `covered - 2`; no more than `covered` is looked for."""
+    in_three: npt.NDArray[np.int64]
+    """`(3,)` the most tiles that three slots hold which share so many extra ones."""
+    kept: npt.NDArray[np.int64]
+    """`(3, places)`: the search, its missing tiles, and the most extra tiles unused or -1."""
+    found: npt.NDArray[np.uint64]
+    """`(1,)` to work in."""
+
+
+@linked("int64", "int64", "int64", "int64")
+def most_in_three(once: int, twice: int, extra: int) -> int:
+    """The most tiles that three slots hold which share `extra` tiles beyond nine."""
+    return fill_three(once, twice, extra, 0, 0, -1, 0, _MORE_THAN_ANY)
+
+
+@linked("void", "int64", "int64", "int64", "int64", "int64", "uint64[::1]")
+def note_beside(once: int, twice: int, extra: int, needed: int, part: int, found: Any) -> None:
+    """Go through the arrangements in three slots that hold `needed` tiles, beside a part chosen already."""
+    note_three(once, twice, extra, needed, 0, -1, part, found)
+
+
+@kernel(borrows=True)
+def most_in_fives(once: int, twice: int, best: int, stop: int) -> int:
+    """The most tiles that a rack 5+5+4 holds, slots of five with single tiles among them, or `best` if not more."""
+    best = fill_two_fives(once, twice, best, stop)
+    mask = patterns_held(once)
+    largest_four = largest_of(mask & FITTING[1])
+    best = max(best, 2 + largest_four)
+    mask &= RUNS
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        if HELD[pattern] + 1 + largest_four <= best:
+            break
+        bits = bits_of_pattern(once, pattern)
+        while bits:
+            rest, _ = without(once, twice, tiles_of_part(pattern, lowest_bit(bits)))
+            bits &= bits - 1
+            best = max(best, HELD[pattern] + 1 + largest_part(rest, 1))
+    return best
+
+
+@kernel
+def look_beyond(once: Word, twice: Word, covered: int, useful: int, run_13_1: bool) -> Beyond:
+    """Prepare to ask `useful_after` and `fill_after` of a hand.
+
+    Args:
+        once, twice: the hand, of more tiles than its cover.
+        covered: its cover.
+        useful: the faces that raise it.
+        run_13_1: whether a 1 may follow a 13 (R4.1).
+    """
+    top = with_top(once, run_13_1)
+    top_twice = with_top(twice, run_13_1)
+    in_three = np.empty(3, np.int64)
+    unused = -1
+    for extra in range(3):
+        in_three[extra] = most_in_three(top, top_twice, extra)
+        if in_three[extra] >= covered - 1:
+            unused = max(unused, 2 - extra)
+    kept = np.empty((3, _PLACES), np.int64)
+    kept[0] = -1
+    in_fives = most_in_fives(top, top_twice, covered - 2, covered)
+    found = np.empty(1, np.uint64)
+    return Beyond(top, top_twice, covered, useful, run_13_1, unused, in_fives, in_three, kept, found)
+
+
+@kernel
+def _around(ends: int) -> int:
+    """All that may lie in a part with a tile, itself included."""
+    up = ends | ends << 4 | ends << 8 | ends << 12 | ends << 16
+    return up | ends >> 4 | ends >> 8 | ends >> 12 | ends >> 16 | same_number(ends)
+
+
+@kernel(borrows=True)
+def useful_after(beyond: Beyond, bit: int) -> int:
+    """The faces that would raise the cover after one more tile has come, of which the hand has not two.
+
+    Args:
+        beyond: the hand.
+        bit: of the tile that comes.
+    """
+    tile = 1 << bit
+    helps = beyond.useful >> bit & 1
+    needed = beyond.covered + helps
+    ends = with_top(tile, beyond.run_13_1)
+    missing = 0
+    near = (beyond.top | ends) & _around(ends)
+    mask = patterns_held(near)
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        extra = 2 - EXTRA[pattern]
+        if needed - HELD[pattern] > beyond.in_three[extra]:
+            continue
+        bits = bits_of_pattern(near, pattern)
+        while bits:
+            first = lowest_bit(bits)
+            bits &= bits - 1
+            others = tiles_of_part(pattern, first)
+            if others & ends == 0:
+                continue
+            others &= ~ends
+            search = others | extra << 56 | helps << 58
+            place = (search * _SPREAD >> 48) & (_PLACES - 1)
+            if beyond.kept[0, place] != search:
+                beyond.found[0] = np.uint64(0)
+                once, twice = without(beyond.top, beyond.top_twice, others)
+                note_beside(once, twice, extra, needed - HELD[pattern], OUTSIDE, beyond.found)
+                beyond.kept[0, place] = search
+                beyond.kept[1, place] = as_int(beyond.found[0])
+                beyond.kept[2, place] = unused_of_marks(as_int(beyond.found[0]))
+            if beyond.kept[2, place] >= 0:
+                missing |= beyond.kept[1, place] | missing_of_part(pattern, first, beyond.kept[2, place])
+    once, twice = beyond.top | ends, beyond.top_twice | beyond.top & ends
+    if beyond.in_fives >= needed - 1:
+        beyond.found[0] = np.uint64(0)
+        note_two_fives(once, twice, needed, beyond.found)
+        missing |= as_int(beyond.found[0])
+    if helps == 0 and beyond.unused >= 0:
+        missing |= beside(ends, 2 + beyond.unused) | (same_number(ends & FACES) & ~ends)
+    missing = fold(missing & (WORD if beyond.run_13_1 else FACES))
+    if helps == 0:
+        missing |= beyond.useful
+    return missing & ~twice
+
+
+@kernel(borrows=True)
+def fill_after(beyond: Beyond, bit: int, after: Any) -> int:
+    """All about the throws after a useful tile has come.
+
+    Args:
+        beyond: the hand.
+        bit: of the tile that comes, a useful one.
+        after: `[53]` uint64 by kind, overwritten: for each kind whose throw keeps the cover, the faces that would raise
+            it then, with marks above them; 0 for the others.
+
+    Returns:
+        The faces whose throw keeps the cover.
+    """
+    after[:] = np.uint64(0)
+    needed = beyond.covered + 1
+    ends = with_top(1 << bit, beyond.run_13_1)
+    near = (beyond.top | ends) & _around(ends)
+    mask = patterns_held(near)
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        extra = 2 - EXTRA[pattern]
+        if needed - HELD[pattern] > beyond.in_three[extra]:
+            continue
+        bits = bits_of_pattern(near, pattern)
+        while bits:
+            first = lowest_bit(bits)
+            bits &= bits - 1
+            others = tiles_of_part(pattern, first)
+            if others & ends:
+                once, twice = without(beyond.top, beyond.top_twice, others & ~ends)
+                note_beside(once, twice, extra, needed - HELD[pattern], pattern << 6 | first, after)
+    once, twice = beyond.top | ends, beyond.top_twice | beyond.top & ends
+    if beyond.in_fives >= beyond.covered:
+        note_two_fives(once, twice, needed, after)
+    places = WORD if beyond.run_13_1 else FACES
+    keep = 0
+    tiles = once & FACES
+    while tiles:
+        kind = KIND_OF_BIT[lowest_bit(tiles)]
+        if after[kind]:
+            keep |= tiles & -tiles
+            after[kind] = np.uint64(fold(as_int(after[kind]) & places) & ~twice)
+        tiles &= tiles - 1
+    return keep
