@@ -21,6 +21,7 @@ from agents.expert_bot import WEIGHTS
 from agents.learned.branch import label_candidates
 from agents.learned.rollout import for_rollouts
 from agents.pretrained import shipped_scorer
+from agents.scorer.choose import Policy
 from agents.search_bot import SearchBot
 from agents.value import load_value
 from okey_env.engine.batch import act_in, deal_in, observe_at
@@ -43,7 +44,7 @@ def main() -> None:
     options = parser.parse_args()
     scorer = shipped_scorer(options.rules)
     search = SearchBot(options.seed, rollouts=options.rollouts, scorer=scorer)
-    rule, network = for_rollouts(WEIGHTS), load_value(options.rules)
+    plays_on, network = for_rollouts(Policy(WEIGHTS)), load_value(options.rules)
     games = new_games(Rules.preset(options.rules), 3, draw_queues=True)
     seen = np.zeros(1, OBSERVATION)
     first = np.zeros(1, np.int64)
@@ -70,7 +71,7 @@ def main() -> None:
                         _deal_stock_again(games, 1, rng)
                         tried = np.array([move, other])
                         seed = np.uint64(derive_seed(options.seed, shuffle))
-                        label_candidates(games[1:], rule, True, tried, 2, OWN_TURNS, network, seed, labels)
+                        label_candidates(games[1:], plays_on, plays_on, tried, 2, OWN_TURNS, network, seed, labels)
                         gains[number, seat] += float(labels[1] - labels[0]) / options.shuffles
             act_in(games, 0, move)
         if (number + 1) % 50 == 0 or number + 1 == options.rounds:

@@ -1,11 +1,13 @@
 """Counterfactual labels: every candidate of a decision tried in the true hidden state.
 
-At a decision of self-play each candidate is played in a copy of the game, with the same tiles to come for all. As
+At a decision of a round each candidate is played in a copy of the game, with the same tiles to come for all. As
 each of the mover's next turns begins, a network that sees all racks says what the position is worth. An early look has
 less of the luck in between, a late one knows more of what the move leads to; their mean is the label. The difference
 to the other candidates is one sample of what the move is worth. The true state is a fair draw from all that the mover
 cannot tell apart, so a network that sees only what the mover sees, fitted to many such labels, learns the mean over
 them: the worth of the move given what is known. No belief about hidden tiles is needed.
+
+The rounds are self-play, or one seat against three of another bot: then a label is what the move is worth against it.
 """
 
 import numpy as np
@@ -19,12 +21,13 @@ from okey_env.engine.state import NO_SEAT, NOT_ENDED
 from okey_env.engine.turn import apply
 from okey_env.tiles import NUM_KINDS, NUM_SEATS
 
-from ..judge import Weights, best_of, rate_position
+from ..judge import best_of, rate_position
 from ..position import position_in
+from ..scorer.choose import Policy, choose_by
 from ..scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, fill_features, pick_candidates
 from ..scorer.network import run_scorer
 from ..value import NUM_VALUE_INPUTS
-from .rollout import look_at_rack, play_on, play_on_by_rule, worth_of_position
+from .rollout import look_at_rack, play_on, worth_of_position
 
 Floats = npt.NDArray[np.float32]
 
@@ -34,8 +37,8 @@ _OF = 256
 @kernel
 def label_candidates(
     games: npt.NDArray[np.record],
-    rule: Weights,
-    exact: bool,
+    own: Policy,
+    others: Policy,
     actions: npt.NDArray[np.int64],
     count: int,
     own_turns: int,
@@ -48,8 +51,8 @@ def label_candidates(
     Args:
         games: `(2,)`; game 0 is the position and stays as it is, game 1 is played in. With draw queues, so that
             all candidates meet the same tiles.
-        rule: its weights.
-        exact: whether rollouts are played by the rule itself, at four times the cost, or by its main thoughts.
+        own: plays on for the mover.
+        others: plays on for the others.
         actions: `(C,)` candidates.
         count: how many.
         own_turns: the position is valued at so many next turns of the mover; the mean counts.
@@ -58,32 +61,21 @@ def label_candidates(
         labels: `(C,)` to fill.
     """
     mover = int(games[0].turn)
-    known = np.empty(NUM_SEATS, np.int64)
-    known_useful = np.empty(NUM_SEATS, np.uint64)
     distances = np.empty(NUM_SEATS, np.int64)
     useful = np.empty(NUM_SEATS, np.uint64)
     after = np.empty(NUM_KINDS, np.uint64)
     inputs = np.empty(NUM_VALUE_INPUTS, np.float32)
     values = np.empty(NUM_SEATS, np.float32)
-    for step in range(1, NUM_SEATS):
-        look_at_rack(games[0], (mover + step) % NUM_SEATS, known, known_useful, after)
     for place in range(count):
         games[1] = games[0]
         game = games[1]
-        distances[:] = known
-        useful[:] = known_useful
         apply(game, actions[place])
-        if game.ending == NOT_ENDED and game.turn != mover:
-            look_at_rack(game, mover, distances, useful, after)  # it has thrown
         total = np.float32(0)
-        for turn in range(own_turns):
-            if exact:
-                play_on_by_rule(game, mover, rule, seed)
-                if game.ending == NOT_ENDED:
-                    for seat in range(NUM_SEATS):
-                        look_at_rack(game, seat, distances, useful, after)
-            else:
-                play_on(game, mover, distances, useful, after, derive_seed(seed, np.uint64(turn)))
+        for _ in range(own_turns):
+            play_on(game, mover, own, others, seed)
+            if game.ending == NOT_ENDED:
+                for seat in range(NUM_SEATS):
+                    look_at_rack(game, seat, distances, useful, after)
             total += worth_of_position(game, mover, distances, useful, value_weights, inputs, values)
         labels[place] = total / np.float32(own_turns)
 
@@ -91,36 +83,34 @@ def label_candidates(
 @kernel
 def note_branches(
     games: npt.NDArray[np.record],
-    rule: Weights,
-    rollout_rule: Weights,
+    plays: Policy,
+    others: Policy,
+    one_seat: bool,
+    plays_on: Policy,
+    others_on: Policy,
     seed: np.uint64,
     room: int,
     share: int,
-    margin: np.float32,
-    bonus: np.float32,
     own_turns: int,
-    exact: bool,
-    weights: Floats,
     value_weights: Floats,
     tables: Floats,
     features: Floats,
     counts: npt.NDArray[np.int64],
     labels: Floats,
 ) -> int:
-    """Play rounds 0, 1, … of a seed in self-play, and label decisions until `room` are noted.
+    """Play rounds 0, 1, … of a seed, and label decisions until `room` are noted.
 
     Args:
         games: `(2,)` with draw queues; played in.
-        rule: its weights.
-        rollout_rule: its weights in rollouts, if they are exact.
+        plays: the policy whose decisions are labelled; its `margin` says among which moves, also if it is a rule.
+        others: plays the other seats, if there are any.
+        one_seat: whether `plays` has one seat, another in each round, or all four.
+        plays_on: for `plays` in the copies.
+        others_on: for the other seats in the copies.
         seed: settles all of it.
         room: how many decisions; the last round is played to its end.
         share: of 256 decisions with several candidates, how many are labelled.
-        margin: within how many rating units of the rule's best a move is a candidate.
-        bonus: what the rule's own choice is given on top of its score, in self-play.
         own_turns: see `label_candidates`, as for the next.
-        exact: see there.
-        weights: of the scorer that plays all four seats; empty: the rule plays.
         value_weights: of `agents.value`.
         tables: `(N, T)` to fill.
         features: `(M, F)` to fill.
@@ -137,47 +127,44 @@ def note_branches(
     own = np.empty((MAX_CANDIDATES, NUM_FEATURES), np.float32)
     scores = np.empty(MAX_CANDIDATES, np.float32)
     after = np.empty(NUM_KINDS, np.uint64)
-    by_rule = len(weights) == 0
+    by_rule = len(plays.weights) == 0
     noted, rows, number = 0, 0, 0
     while noted < room:
         game.seed = derive_seed(seed, np.uint64(number))
         game.round_number = 0
+        learner = number % NUM_SEATS
         number += 1
         deal(game, NO_SEAT)
         step = 0
         while game.ending == NOT_ENDED:
             step += 1
             position = position_in(game)
-            rate_position(position, rule, ratings)
-            count = pick_candidates(ratings, margin, actions)
+            if one_seat and game.turn != learner:
+                apply(game, choose_by(position, others, seed))
+                continue
+            rate_position(position, plays.rule, ratings)
+            count = pick_candidates(ratings, plays.margin, actions)
             chance = derive_seed(game.seed, np.uint64(step))
             labelled = count > 1 and below(chance, _OF) < share
             if count > 1 and (labelled or not by_rule):
                 fill_features(position, ratings, actions, count, after, table, own)
             if labelled:
+                end = rows + count
                 label_candidates(
-                    games,
-                    rollout_rule,
-                    exact,
-                    actions,
-                    count,
-                    own_turns,
-                    value_weights,
-                    chance,
-                    labels[rows : rows + count],
+                    games, plays_on, others_on, actions, count, own_turns, value_weights, chance, labels[rows:end]
                 )
                 tables[noted] = table
-                features[rows : rows + count] = own[:count]
+                features[rows:end] = own[:count]
                 counts[noted] = count
                 noted += 1
-                rows += count
+                rows = end
             if by_rule:
                 apply(game, best_of(ratings, position, seed))
             elif count == 1:
                 apply(game, int(actions[0]))
             else:
-                run_scorer(table, own, count, weights, scores)
-                scores[0] += bonus
+                run_scorer(table, own, count, plays.weights, scores)
+                scores[0] += plays.bonus
                 best = 0
                 for place in range(1, count):
                     if scores[place] > scores[best]:

@@ -19,8 +19,7 @@ from rich.console import Console
 from okey_env.round import derive_seed
 from okey_env.rules import Rules
 
-from ..judge import Weights
-from ..scorer.choose import NO_SCORER
+from ..scorer.choose import NO_SCORER, Policy
 from ..value import value_for
 from .branch import note_branches
 from .checkpoint import Checkpoint, load_checkpoint, set_aside, write_checkpoint
@@ -64,44 +63,40 @@ def train_branching(
 
 def label(
     rules: Rules,
-    rule: Weights,
-    weights: Floats,
+    plays: Policy,
     seed: int,
     num_decisions: int,
     *,
-    margin: float = 12.0,
-    bonus: float = 0.01,
+    others: Policy | None = None,
     own_turns: int = 2,
     share: float = 1.0,
-    exact: bool = False,
 ) -> Decisions:
-    """Decisions of self-play, each candidate labelled with the points that the mover may expect after it.
+    """Decisions of a policy, each candidate labelled with the points that the mover may expect after it.
+
+    In the copies the policy's rule plays on by itself, without its look two draws ahead; others play as they do.
 
     Args:
         rules: of the game.
-        rule: the rule's weights.
-        weights: of the scorer that plays; `NO_SCORER`: the rule does.
+        plays: the policy; its `margin` says among which moves, also if it is a rule.
         seed: settles all of it.
         num_decisions: at least so many; the last round is played to its end.
-        margin: as in `ChoiceConfig`, as is the next.
-        bonus: see there.
+        others: has the three other seats; None: the policy has all four.
         own_turns: as in `BranchingConfig`, as is the next.
         share: see there.
-        exact: see there.
     """
     book = Notebook(rules, num_decisions, 2)
+    plays_on = for_rollouts(Policy(plays.rule))
     count = note_branches(
         book.games,
-        rule,
-        for_rollouts(rule),
+        plays,
+        others or plays,
+        others is not None,
+        plays_on,
+        for_rollouts(others) if others else plays_on,
         np.uint64(seed),
         num_decisions,
         round(256 * share),
-        np.float32(margin),
-        np.float32(bonus),
         own_turns,
-        exact,
-        weights,
         value_for(rules),
         book.tables,
         book.features,
@@ -119,6 +114,7 @@ def _labels(run: ScorerRun, number: int, config: ScorerConfig, weights: Floats) 
     folder = run.folder / LABELS
     folder.mkdir(exist_ok=True)
     stream = derive_seed(config.run.seed, _LABEL_STREAM + number)
+    plays = Policy(run.rule, weights, np.float32(config.choice.margin), np.float32(config.choice.bonus))
 
     def chunk(place: int) -> Decisions:
         path = folder / f"{number:02d}-{place:05d}.labels"
@@ -131,15 +127,11 @@ def _labels(run: ScorerRun, number: int, config: ScorerConfig, weights: Floats) 
         size = min(settings.chunk, total - place * settings.chunk)
         decisions = label(
             run.rules,
-            run.rule,
-            weights,
+            plays,
             derive_seed(stream, place),
             size,
-            margin=config.choice.margin,
-            bonus=config.choice.bonus,
             own_turns=settings.own_turns,
             share=settings.share,
-            exact=settings.exact,
         )
         _write(path, decisions)
         return decisions

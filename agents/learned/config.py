@@ -240,8 +240,6 @@ class BranchingConfig:
     that of the scorer before it; a scorer learns from all decisions so far."""
     own_turns: Annotated[int, Between(1, 30)] = 2
     """The position is valued at so many next turns of the mover; the mean counts."""
-    exact: bool = True
-    """Play on by the rule, less its look two draws ahead; false: by its main thoughts only, four times as fast."""
     share: Annotated[float, Between(0.004, 1.0)] = 1.0
     """Part of the decisions that is labelled; less means more different rounds."""
     chunk: Annotated[int, Between(1, 1_000_000)] = 50_000

@@ -261,7 +261,6 @@ def _play(
             past_selves=settings.past_selves,
             all_actions=settings.all_actions,
             own_turns=config.branching.own_turns,
-            exact=config.branching.exact,
             margin=config.choice.margin,
             gamma=settings.gamma,
             gae_lambda=settings.gae_lambda,

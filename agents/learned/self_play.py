@@ -24,7 +24,7 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS
 
 from ..judge import Weights, choose_in_position, rate_position
 from ..position import position_in
-from ..scorer.choose import choose_scored
+from ..scorer.choose import Policy, choose_scored
 from ..scorer.features import MAX_CANDIDATES, fill_features, pick_candidates
 from ..scorer.network import run_scorer
 from ..value import NUM_VALUE_INPUTS, STOCK_SIZE, analyse_rack, count_stock, fill_analysed, run_value
@@ -107,14 +107,13 @@ def sample(scores: Floats, state: np.uint64) -> int:
 def play_rounds(
     games: npt.NDArray[np.record],
     rule: Weights,
-    rollout_rule: Weights,
+    plays_on: Policy,
     seed: np.uint64,
     num_rounds: int,
     learners: int,
     past_selves: int,
     all_actions: int,
     own_turns: int,
-    exact: bool,
     margin: np.float32,
     gamma: np.float32,
     gae_lambda: np.float32,
@@ -137,14 +136,13 @@ def play_rounds(
     Args:
         games: `(2,)` with draw queues; played in.
         rule: its weights.
-        rollout_rule: its weights in rollouts, if they are exact.
+        plays_on: plays all seats where all candidates are tried.
         seed: settles all of it.
         num_rounds: how many rounds.
         learners: of 256 seats, how many learn.
         past_selves: of 256 other seats, how many `past` plays.
         all_actions: of 256 decisions, how many have all candidates tried.
-        own_turns: see `label_candidates`, as for the next.
-        exact: see there.
+        own_turns: see `label_candidates`.
         margin: within how many rating units of the rule's best a move is a candidate.
         gamma: see `estimate_advantages`, as for the next.
         gae_lambda: see there.
@@ -234,8 +232,8 @@ def play_rounds(
                     if below(state, _OF) < all_actions:
                         label_candidates(
                             games,
-                            rollout_rule,
-                            exact,
+                            plays_on,
+                            plays_on,
                             actions,
                             count,
                             own_turns,
@@ -283,7 +281,6 @@ def play_rollout(
     past_selves: float,
     all_actions: float,
     own_turns: int,
-    exact: bool,
     margin: float,
     gamma: float,
     gae_lambda: float,
@@ -300,14 +297,13 @@ def play_rollout(
         count = play_rounds(
             book.games,
             rule,
-            for_rollouts(rule),
+            for_rollouts(Policy(rule)),
             np.uint64(seed),
             num_rounds,
             round(_OF * learners),
             round(_OF * past_selves),
             round(_OF * all_actions),
             own_turns,
-            exact,
             np.float32(margin),
             np.float32(gamma),
             np.float32(gae_lambda),

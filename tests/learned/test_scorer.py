@@ -31,7 +31,7 @@ from agents.learned.self_play import estimate_advantages
 from agents.learned.soft_clone import SOFTNESS, rated_decisions
 from agents.learned.train import train_config
 from agents.scorer.bot import ScorerBot
-from agents.scorer.choose import NO_SCORER
+from agents.scorer.choose import Policy
 from agents.scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, pick_candidates
 from agents.scorer.network import NUM_WEIGHTS, run_scorer
 from agents.scorer.rule import rule_data, rule_of
@@ -42,6 +42,8 @@ from okey_env.round import Round
 from .conftest import TINY_BRANCHING, TINY_PPO, scorer_config
 
 Floats = npt.NDArray[np.float32]
+
+RULE = Policy(WEIGHTS, margin=np.float32(12))
 
 
 @pytest.fixture(scope="session")
@@ -130,21 +132,20 @@ def test_the_soft_clone_learns_the_rule_and_stands_above_three_marks(lessons: De
     assert points.mean > -0.2
 
 
-@pytest.mark.parametrize("exact", [False, True])
-def test_labels_say_that_a_worse_rated_move_is_worth_less_on_average(exact: bool) -> None:
-    decisions = label(Rules(), WEIGHTS, NO_SCORER, 5, 1_500, exact=exact)
+def test_labels_say_that_a_worse_rated_move_is_worth_less_on_average() -> None:
+    decisions = label(Rules(), RULE, 5, 1_500)
     assert np.isfinite(decisions.labels).all()
     starts = np.cumsum(decisions.counts) - decisions.counts
     best, last = decisions.labels[starts], decisions.labels[starts + decisions.counts - 1]
     difference = last - best
     # several tenths of a point, with 1,500 samples of standard deviation about 1.2: ten standard errors
     assert difference.mean() < -0.05
-    again = label(Rules(), WEIGHTS, NO_SCORER, 5, 1_500, exact=exact)
+    again = label(Rules(), RULE, 5, 1_500)
     np.testing.assert_array_equal(decisions.labels, again.labels)
 
 
 def test_a_move_that_ends_the_round_is_labelled_with_its_points() -> None:
-    decisions = label(Rules(), WEIGHTS, NO_SCORER, 6, 3_000, margin=1000.0)
+    decisions = label(Rules(), RULE._replace(margin=np.float32(1000)), 6, 3_000)
     finishing = decisions.features[:, 3] == 1
     assert finishing.any()
     points = decisions.features[finishing, 23].astype(np.float32) * 8  # the features say what a finish pays

@@ -53,7 +53,7 @@ class Beyond(NamedTuple):
     """The faces that raise the cover."""
     run_13_1: bool
     unused: int
-    """How many extra tiles stay unused at most with `covered - 1` tiles in three slots; -1 if three do not hold them."""
+    """The most extra tiles unused when three slots hold `covered - 1` tiles; -1 if they do not."""
     in_fives: int
     """The most tiles that a rack 5+5+4 holds, if more than `covered - 2`; no more than `covered` is looked for."""
     in_three: npt.NDArray[np.int64]

@@ -59,7 +59,8 @@ def hands_near_melds(generator: np.random.Generator, number: int) -> npt.NDArray
         for kind in generator.permutation(tiles):
             if hand.sum() < 14 and hand[kind] < 2:
                 hand[kind] += 1
-    return hands[hands.sum(axis=1) == 14]
+    whole: npt.NDArray[np.uint8] = hands[hands.sum(axis=1) == 14]
+    return whole
 
 
 @pytest.mark.parametrize("run_13_1", [True, False])
