@@ -8,13 +8,14 @@ okey=.venv/bin/okey
 folder=runs/reproduce
 
 names=("$@")
-[ $# -gt 0 ] || names=(learned-gamelake learned-klasik flat-gamelake)
+[ $# -gt 0 ] || names=(learned-gamelake learned-klasik flat-gamelake flat-klasik)
 for name in "${names[@]}"; do
     case $name in
     learned-gamelake) config=branching_long opponent=expert rules=gamelake ;;
     learned-klasik) config=branching_klasik opponent=expert rules=klasik ;;
     flat-gamelake) config=flat opponent=efficient rules=gamelake ;;
-    *) echo "reproduce: there is no recipe for $name: expected learned-gamelake, learned-klasik or flat-gamelake" >&2 && exit 2 ;;
+    flat-klasik) config=flat_klasik opponent=efficient rules=klasik ;;
+    *) echo "reproduce: there is no recipe for $name: expected learned-gamelake, learned-klasik, flat-gamelake or flat-klasik" >&2 && exit 2 ;;
     esac
     resume=()
     [ ! -d "$folder/$name-run" ] || resume=(--resume)

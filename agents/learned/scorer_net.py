@@ -8,8 +8,8 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from ..scorer.features import MAX_CANDIDATES
-from ..scorer.network import SHAPES, split_weights
+from ..scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE
+from ..scorer.network import SHAPES, WIDE, split_weights
 from .decisions import Decisions
 
 Floats = npt.NDArray[np.float32]
@@ -34,7 +34,8 @@ class ScorerNet(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.parts = nn.ParameterDict({name: nn.Parameter(torch.zeros(shape)) for name, shape in SHAPES.items()})
-        for name, inputs in (("table", 88), ("candidate", 88), ("hidden", 64)):
+        first = NUM_TABLE + NUM_FEATURES
+        for name, inputs in (("table", first), ("candidate", first), ("hidden", WIDE)):
             bound = inputs**-0.5
             nn.init.uniform_(self.parts[name], -bound, bound)
 

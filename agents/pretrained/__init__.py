@@ -28,6 +28,11 @@ def flat_gamelake() -> Bot:
     return load_bot(_HERE / "flat-gamelake")
 
 
+def flat_klasik() -> Bot:
+    """The flat policy over all actions, trained for the preset `klasik` by imitation."""
+    return load_bot(_HERE / "flat-klasik")
+
+
 def shipped_scorer(preset: str) -> ScorerBot:
     """The candidate scorer trained for a preset."""
     bot = load_bot(_HERE / f"learned-{preset}")

@@ -1,6 +1,6 @@
 """The network of the candidate scorer, as one vector of weights and a kernel that runs it.
 
-The table's features and a candidate's go through a linear layer each, to 64; their sum, after a ReLU, to 32, ReLU, and
+The table's features and a candidate's go through a linear layer each, to 128; their sum, after a ReLU, to 64, ReLU, and
 to one score. The part of the table is computed once for all candidates.
 """
 
@@ -13,8 +13,8 @@ from .features import NUM_FEATURES, NUM_TABLE
 
 Floats = npt.NDArray[np.float32]
 
-WIDE = 64
-NARROW = 32
+WIDE = 128
+NARROW = 64
 SHAPES: dict[str, tuple[int, ...]] = {
     "table": (NUM_TABLE, WIDE),
     "candidate": (NUM_FEATURES, WIDE),
