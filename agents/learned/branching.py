@@ -53,6 +53,9 @@ def train_branching(
         known = [_labels(run, number, config, NO_SCORER) for number in range(1, first + 1)]
         for number in range(first + 1, len(settings.decisions) + 1):
             known.append(_labels(run, number, config, weights))
+            for part in settings.curve if number == 1 else ():
+                if part < len(known[0]):
+                    run.measure(part, _fit(run, number, known[0].first(part), config), keep=False)
             decisions = Decisions.join(known)
             weights = _fit(run, number, decisions, config)
             run.measure(len(decisions), weights)

@@ -238,6 +238,9 @@ class BranchingConfig:
     decisions: tuple[Positive, ...] = (1_000_000,)
     """Labelled decisions of each generation. The first is labelled in the rule's self-play, each later one in
     that of the scorer before it; a scorer learns from all decisions so far."""
+    curve: tuple[Positive, ...] = ()
+    """Numbers of decisions of the first generation with which a scorer is fitted and measured too: a learning curve.
+    Nothing is chosen by it."""
     own_turns: Annotated[int, Between(1, 30)] = 2
     """The position is valued at so many next turns of the mover; the mean counts."""
     share: Annotated[float, Between(0.004, 1.0)] = 1.0

@@ -39,6 +39,11 @@ class Decisions:
     def __len__(self) -> int:
         return len(self.counts)
 
+    def first(self, number: int) -> "Decisions":
+        """The first `number` of them, as views."""
+        rows = int(self.counts[:number].sum())
+        return Decisions(self.tables[:number], self.features[:rows], self.counts[:number], self.labels[:rows])
+
     @classmethod
     def join(cls, parts: "list[Decisions]") -> "Decisions":
         """All decisions of several."""

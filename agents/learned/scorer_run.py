@@ -59,18 +59,19 @@ class ScorerRun:
         path = save_checkpoint(self.folder / CHECKPOINTS, checkpoint, keep=self.config.run.keep)
         log_event(self.folder, "saved", decisions=decisions, file=path.name)
 
-    def measure(self, decisions: int, weights: Floats, *, fresh: bool = False) -> None:
-        """Measure the scorer against three of the rule; keep it if it is the best so far.
+    def measure(self, decisions: int, weights: Floats, *, fresh: bool = False, keep: bool = True) -> None:
+        """Measure the scorer against three of the rule; the best so far is kept.
 
         Args:
             decisions: learned from so far.
             weights: of the scorer.
             fresh: on deals that nothing was chosen by, and the result is the run's.
+            keep: whether it may become the best.
         """
         settings = self.config.evaluation
         deals = settings.fresh_deals if fresh else settings.deals
         if deals < 2:
-            if not fresh:
+            if keep and not fresh:
                 self._keep_best(decisions, weights, {"points": {"low": float(decisions)}})
             return
         seed = derive_seed(self.config.run.seed, _FRESH_STREAM if fresh else _MEASURE_STREAM)
@@ -95,7 +96,7 @@ class ScorerRun:
         )
         if fresh:
             write_whole(self.folder / EVALUATION_FILE, as_json({"decisions": decisions, "scores": [score]}))
-        else:
+        elif keep:
             self._keep_best(decisions, weights, score)
 
     def finish(self) -> None:

@@ -216,6 +216,19 @@ def test_branching_goes_on_from_the_chunks_on_disk(
     assert branching.LABELS == "labels"
 
 
+def test_a_learning_curve_is_measured_on_the_way_and_changes_nothing(tiny_scorer_run: Path, tmp_path: Path) -> None:
+    data = {**TINY_BRANCHING, "branching": {**TINY_BRANCHING["branching"], "curve": [200, 400, 5_000]}}
+    folder = tmp_path / "run"
+    train_config(scorer_config(data), folder)
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    measured = [line["decisions"] for line in lines if line["event"] == "evaluated" and not line["fresh"]]
+    best = load_checkpoint(tiny_scorer_run / "best.ckpt").decisions
+    assert measured[:2] == [200, 400]
+    assert len(measured) == 4
+    assert load_checkpoint(folder / "best.ckpt").decisions == best
+    np.testing.assert_array_equal(_weights(folder), _weights(tiny_scorer_run))
+
+
 def test_ppo_goes_on_from_its_checkpoint(tiny_ppo_run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(tiny_ppo_run, folder)
