@@ -14,8 +14,9 @@ from okey_env.round import derive_seed
 from okey_env.rules import Rules, as_rules
 
 from ..expert_bot import WEIGHTS as EXPERT
+from ..scorer.choose import NO_SCORER
 from ..scorer.rule import RULE_NAME, rule_data, rule_of
-from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint, write_checkpoint, write_whole
+from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint, set_aside, write_checkpoint, write_whole
 from .config import ScorerConfig
 from .measure import measure_scorer
 from .runs import CHECKPOINTS, EVALUATION_FILE, as_json, log_event, open_run
@@ -50,8 +51,7 @@ class ScorerRun:
         self.rule = rule_of(self.start.meta.get("rule", rule_data(EXPERT)))
         """The rule as it was when the run began."""
         self._writer = SummaryWriter(str(folder / "tensorboard")) if config.run.tensorboard else None
-        best = folder / BEST_FILE
-        self._best = float(load_checkpoint(best).meta["score"]["points"]["low"]) if best.is_file() else -np.inf
+        self._best = self._best_so_far()
 
     def save(self, decisions: int, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
         """Keep a checkpoint; the array `scorer` is the network."""
@@ -117,6 +117,26 @@ class ScorerRun:
         if self._writer is not None:
             for name, value in values.items():
                 self._writer.add_scalar(name, value, decisions)
+
+    def _best_so_far(self) -> float:
+        """The lower end of the best measurement. If the best is damaged, the newest checkpoint stands in for it."""
+        path = self.folder / BEST_FILE
+        if not path.is_file():
+            return -np.inf
+        try:
+            return float(load_checkpoint(path).meta["score"]["points"]["low"])
+        except ValueError as error:
+            set_aside(path)
+            instead = (
+                "" if "scorer" not in self.start.arrays else f": decision {self.start.decisions:,} stands in for it"
+            )
+            self.console.print(f"passed over: {error}{instead}", style="yellow", highlight=False, soft_wrap=True)
+            log_event(self.folder, "best_lost", reason=str(error))
+            self._best = -np.inf
+            weights = np.asarray(self.start.arrays.get("scorer", NO_SCORER), np.float32)
+            if len(weights):
+                self.measure(self.start.decisions, weights)
+            return self._best
 
     def _keep_best(self, decisions: int, weights: Floats, score: Mapping[str, Any]) -> None:
         if score["points"]["low"] > self._best:

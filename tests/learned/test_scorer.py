@@ -240,6 +240,22 @@ def test_ppo_goes_on_from_its_checkpoint(tiny_ppo_run: Path, tmp_path: Path) -> 
         np.testing.assert_array_equal(array, other.arrays[name], err_msg=name)
 
 
+def test_a_damaged_best_is_named_and_the_newest_checkpoint_stands_in(
+    tiny_scorer_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(tiny_scorer_run, folder)
+    best = folder / "best.ckpt"
+    best.write_bytes(best.read_bytes()[:-1])
+    train_config(scorer_config(TINY_BRANCHING), folder, resume=True)
+    newest = load_checkpoint(checkpoints(folder / "checkpoints")[0])
+    said = " ".join(capsys.readouterr().err.split())
+    assert "best.ckpt is damaged" in said
+    assert f"decision {newest.decisions:,} stands in for it" in said
+    np.testing.assert_array_equal(_weights(folder), newest.arrays["scorer"])
+    assert load_checkpoint(best).decisions == newest.decisions
+
+
 def test_a_run_of_another_recipe_is_not_taken_up(tiny_ppo_run: Path) -> None:
     with pytest.raises(ValueError, match="cannot go on with another"):
         train_config(scorer_config({**TINY_PPO, "run": {"recipe": "branching"}}), tiny_ppo_run, resume=True)
