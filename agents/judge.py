@@ -18,7 +18,16 @@ import numpy.typing as npt
 
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import KIND_OF_BIT, WILD_BIT, analyse, finishing_pairs, lowest_bit, pairs_distance, popcount
+from okey_env.engine.hand import (
+    KIND_OF_BIT,
+    WILD_BIT,
+    analyse,
+    distance_and_useful,
+    finishing_pairs,
+    lowest_bit,
+    pairs_distance,
+    popcount,
+)
 from okey_env.engine.hand.beyond import fill_after, look_beyond
 from okey_env.engine.hand.bits import FACES, as_int, both_ends, with_top
 from okey_env.engine.random import advance, below
@@ -157,6 +166,7 @@ def rate_draw_and_take(position: Position, weights: Weights, ratings: Ratings) -
         once |= bit
     after = np.empty(NUM_KINDS, np.uint64)
     worths = np.full(NUM_KINDS, -1.0)
+    found = np.empty(1, np.uint64)
     throws = np.full(NUM_ACTIONS, -np.inf, np.float32)
     distance, keep, worth = rate_throws(position, once, twice, wilds, weights, after, worths, throws)
     ratings[TAKE] = worth
@@ -165,7 +175,7 @@ def rate_draw_and_take(position: Position, weights: Weights, ratings: Ratings) -
         useful = as_int(after[position.offer])  # to throw the offered tile again leaves the hand as it is
     else:
         once, twice, wilds = position.once, position.twice, position.wilds
-        distance, _, useful_word = analyse(once, twice, wilds, position.run_13_1, after)
+        distance, useful_word = distance_and_useful(once, twice, wilds, position.run_13_1, found)
         worths[:] = -1.0
         useful = as_int(useful_word)
     if distance == 0:

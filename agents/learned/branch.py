@@ -63,7 +63,7 @@ def label_candidates(
     mover = int(games[0].turn)
     distances = np.empty(NUM_SEATS, np.int64)
     useful = np.empty(NUM_SEATS, np.uint64)
-    after = np.empty(NUM_KINDS, np.uint64)
+    found = np.empty(1, np.uint64)
     inputs = np.empty(NUM_VALUE_INPUTS, np.float32)
     values = np.empty(NUM_SEATS, np.float32)
     for place in range(count):
@@ -75,7 +75,7 @@ def label_candidates(
             play_on(game, mover, own, others, seed)
             if game.ending == NOT_ENDED:
                 for seat in range(NUM_SEATS):
-                    look_at_rack(game, seat, distances, useful, after)
+                    look_at_rack(game, seat, distances, useful, found)
             total += worth_of_position(game, mover, distances, useful, value_weights, inputs, values)
         labels[place] = total / np.float32(own_turns)
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import analyse
+from okey_env.engine.hand import distance_and_useful
 from okey_env.engine.state import ENDED_TRUNCATED, ENDED_VOID, NOT_ENDED, PHASE_DRAW
 from okey_env.engine.turn import apply
 from okey_env.tiles import WILD
@@ -36,10 +36,11 @@ def zero_sum(game: np.record, seat: int) -> np.float32:
 
 
 @kernel
-def look_at_rack(game: np.record, seat: int, distances: Ints, useful: Sets, after: Sets) -> None:
-    """Note the distance and the useful kinds of a rack of 14 tiles."""
+def look_at_rack(game: np.record, seat: int, distances: Ints, useful: Sets, found: Sets) -> None:
+    """Note the distance and the useful kinds of a rack of 14 tiles; `found` `(1,)` is to work in."""
     wilds = int(game.rack[seat, WILD])
-    distances[seat], _, useful[seat] = analyse(game.once[seat], game.twice[seat], wilds, game.run_13_1 != 0, after)
+    once, twice = game.once[seat], game.twice[seat]
+    distances[seat], useful[seat] = distance_and_useful(once, twice, wilds, game.run_13_1 != 0, found)
 
 
 @kernel

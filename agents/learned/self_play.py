@@ -168,6 +168,7 @@ def play_rounds(
     actions = np.empty(MAX_CANDIDATES, np.int64)
     values = np.empty(NUM_SEATS, np.float32)
     after = np.empty(NUM_KINDS, np.uint64)
+    found = np.empty(1, np.uint64)
     stock = np.zeros(STOCK_SIZE, np.uint8)
     distances = np.empty(NUM_SEATS, np.int64)
     useful = np.empty(NUM_SEATS, np.uint64)
@@ -220,7 +221,7 @@ def play_rounds(
                             distances[seat], useful[seat] = analyse_rack(game, seat, stock, after)
                             known[seat] = False
                         elif not known[seat]:
-                            look_at_rack(game, seat, distances, useful, after)
+                            look_at_rack(game, seat, distances, useful, found)
                             known[seat] = True
                     fill_analysed(game, stock, distances, useful, critic_inputs[noted])
                     run_value(critic_inputs[noted], mover, critic, values)
