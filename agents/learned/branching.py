@@ -1,8 +1,9 @@
-"""Counterfactual branching: the recipe in generations, each of more labels and a scorer fitted to all of them.
+"""Counterfactual branching: the recipe in generations, each of labels and a scorer fitted to them.
 
 Generation 1 labels decisions of the rule's self-play (`branch`), fits a scorer to the differences between their
-candidates, and plays the best one inside the rule's margin. Each later generation does the same in the self-play of
-the scorer before it: policy iteration.
+candidates, and plays the best one inside the rule's margin. Each later generation labels decisions of the self-play of
+the scorer before it, which plays on as well where a candidate is tried, and that scorer goes on learning from them:
+policy iteration.
 
 A chunk of labels depends on the run's seed, its number and the scorer that played, and the fit on the labels, so a
 run that is stopped anywhere goes on from the chunks that are on disk and ends with the same weights.
@@ -50,16 +51,16 @@ def train_branching(
         weights = np.asarray(run.start.arrays.get("scorer", NO_SCORER), np.float32)
         if not run.start.meta:
             run.save(0, {"scorer": weights}, {"generation": 0})
-        known = [_labels(run, number, config, NO_SCORER) for number in range(1, first + 1)]
+        total = run.start.decisions
         for number in range(first + 1, len(settings.decisions) + 1):
-            known.append(_labels(run, number, config, weights))
+            decisions = _labels(run, number, config, weights)
             for part in settings.curve if number == 1 else ():
-                if part < len(known[0]):
-                    run.measure(part, _fit(run, number, known[0].first(part), config), keep=False)
-            decisions = Decisions.join(known)
-            weights = _fit(run, number, decisions, config)
-            run.measure(len(decisions), weights)
-            run.save(len(decisions), {"scorer": weights}, {"generation": number})
+                if part < len(decisions):
+                    run.measure(part, _fit(run, number, decisions.first(part), weights, config), keep=False)
+            weights = _fit(run, number, decisions, weights, config)
+            total += len(decisions)
+            run.measure(total, weights)
+            run.save(total, {"scorer": weights}, {"generation": number})
         run.finish()
     return folder
 
@@ -76,7 +77,8 @@ def label(
 ) -> Decisions:
     """Decisions of a policy, each candidate labelled with the points that the mover may expect after it.
 
-    In the copies the policy's rule plays on by itself, without its look two draws ahead; others play as they do.
+    In the copies the policy plays on, its rule without the look two draws ahead. For the other seats so do the others,
+    if there are any; in self-play it is the rule, which takes a fraction of the time.
 
     Args:
         rules: of the game.
@@ -88,14 +90,13 @@ def label(
         share: see there.
     """
     book = Notebook(rules, num_decisions, 2)
-    plays_on = for_rollouts(Policy(plays.rule))
     count = note_branches(
         book.games,
         plays,
         others or plays,
         others is not None,
-        plays_on,
-        for_rollouts(others) if others else plays_on,
+        for_rollouts(plays),
+        for_rollouts(others or Policy(plays.rule)),
         np.uint64(seed),
         num_decisions,
         round(256 * share),
@@ -151,12 +152,16 @@ def _labels(run: ScorerRun, number: int, config: ScorerConfig, weights: Floats) 
     return Decisions.join([chunks[place] for place in range(num_chunks)])
 
 
-def _fit(run: ScorerRun, number: int, decisions: Decisions, config: ScorerConfig) -> Floats:
-    """A fresh scorer fitted to all labels so far."""
+def _fit(run: ScorerRun, number: int, decisions: Decisions, before: Floats, config: ScorerConfig) -> Floats:
+    """A scorer fitted to the labels of a generation: a fresh one, or that of the generation before."""
     settings = config.branching
     torch.manual_seed(derive_seed(config.run.seed, number) % 2**63)
     net = ScorerNet()
-    with Stage(f"fitting, generation {number}", settings.epochs * len(decisions), 0, run.console) as stage:
+    epochs, learning_rate = settings.epochs, settings.learning_rate
+    if len(before):
+        net.set_weights(before)
+        epochs, learning_rate = settings.later_epochs, settings.later_rate
+    with Stage(f"fitting, generation {number}", epochs * len(decisions), 0, run.console) as stage:
 
         def report(done: int, loss: float) -> None:
             stage.update(done, {"loss": loss})
@@ -167,9 +172,9 @@ def _fit(run: ScorerRun, number: int, decisions: Decisions, config: ScorerConfig
             decisions,
             difference_loss,
             seed=derive_seed(config.run.seed, number),
-            epochs=settings.epochs,
+            epochs=epochs,
             minibatch=settings.minibatch,
-            learning_rate=settings.learning_rate,
+            learning_rate=learning_rate,
             weight_decay=settings.weight_decay,
             report=report,
         )

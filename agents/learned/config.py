@@ -236,8 +236,8 @@ class BranchingConfig:
     """Counterfactual branching: every candidate tried in the true hidden state."""
 
     decisions: tuple[Positive, ...] = (1_000_000,)
-    """Labelled decisions of each generation. The first is labelled in the rule's self-play, each later one in
-    that of the scorer before it; a scorer learns from all decisions so far."""
+    """Labelled decisions of each generation. The first is labelled in the rule's self-play, each later one in that of
+    the scorer before it, which goes on learning from them."""
     curve: tuple[Positive, ...] = ()
     """Numbers of decisions of the first generation with which a scorer is fitted and measured too: a learning curve.
     Nothing is chosen by it."""
@@ -248,11 +248,15 @@ class BranchingConfig:
     chunk: Annotated[int, Between(1, 1_000_000)] = 50_000
     """Decisions that are labelled and written down together; what a crash can cost."""
     epochs: Annotated[int, Between(1, 1000)] = 5
-    """Passes over all decisions."""
+    """Passes over the decisions of the first generation."""
+    later_epochs: Annotated[int, Between(1, 1000)] = 2
+    """Passes over those of a later one."""
     minibatch: Positive = 1024
     """Decisions in one step of the optimiser."""
     learning_rate: Rate = 2e-3
     """Step size at the beginning; it falls to 0."""
+    later_rate: Rate = 5e-4
+    """That of a later generation."""
     weight_decay: Share = 1e-3
     """Of AdamW."""
 
