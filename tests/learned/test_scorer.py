@@ -207,7 +207,7 @@ def test_branching_goes_on_from_the_chunks_on_disk(
     for path in checkpoints(folder / "checkpoints")[:1]:
         path.unlink()  # as if it had died in the second generation
     (folder / "labels" / "02-00001.labels").unlink()
-    damaged = folder / "labels" / "01-00000.labels"
+    damaged = folder / "labels" / "02-00000.labels"
     damaged.write_bytes(damaged.read_bytes()[:-1])
     train_config(scorer_config(TINY_BRANCHING), folder, resume=True)
     np.testing.assert_array_equal(_weights(folder), _weights(tiny_scorer_run))
