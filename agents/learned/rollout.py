@@ -22,7 +22,7 @@ Sets = npt.NDArray[np.uint64]
 
 
 def for_rollouts(policy: Policy) -> Policy:
-    """The policy whose rule does not look two draws ahead, which is half of its time."""
+    """The policy whose rule does not look two draws ahead, which is more than half of a throw's time."""
     return policy._replace(rule=policy.rule._replace(ahead=(0.0, 0.0, 0.0, 0.0)))
 
 

@@ -1,4 +1,4 @@
-"""What is useful after one more tile, for each tile that may come: in a third of the time of analysing every such hand.
+"""What is useful after one more tile, for each tile that may come, in half the time of analysing every such hand.
 
 Let M be the cover of a hand h (see `search`), less than its tiles, and t one more tile.
 
@@ -28,6 +28,7 @@ from okey_env.engine.hand.parts import (
     EXTRA,
     FITTING,
     HELD,
+    NUM_PATTERNS,
     OUTSIDE,
     RUNS,
     bits_of_pattern,
@@ -41,6 +42,7 @@ from okey_env.engine.hand.search import fill_three, fill_two_fives, largest_of, 
 _PLACES = 256
 _SPREAD = 0x9E3779B97F4A7C1
 _MORE_THAN_ANY = 15
+_MOST_PARTS = 2 * 5 * NUM_PATTERNS  # a part holds five tiles at most, and a 1 lies at both ends
 
 
 class Beyond(NamedTuple):
@@ -60,6 +62,8 @@ class Beyond(NamedTuple):
     """`(3,)` the most tiles that three slots hold which share so many extra ones."""
     kept: npt.NDArray[np.int64]
     """`(3, places)`: the search, its missing tiles, and the most extra tiles unused or -1."""
+    parts: npt.NDArray[np.int64]
+    """Room for the parts with one tile."""
     found: npt.NDArray[np.uint64]
     """`(1,)` to work in."""
 
@@ -118,15 +122,31 @@ def look_beyond(once: Word, twice: Word, covered: int, useful: int, run_13_1: bo
     kept = np.empty((3, _PLACES), np.int64)
     kept[0] = -1
     in_fives = most_in_fives(top, top_twice, covered - 2, covered)
-    found = np.empty(1, np.uint64)
-    return Beyond(top, top_twice, covered, useful, run_13_1, unused, in_fives, in_three, kept, found)
+    parts, found = np.empty(_MOST_PARTS, np.int64), np.empty(1, np.uint64)
+    return Beyond(top, top_twice, covered, useful, run_13_1, unused, in_fives, in_three, kept, parts, found)
 
 
-@kernel
-def _around(ends: int) -> int:
-    """All that may lie in a part with a tile, itself included."""
+@kernel(borrows=True)
+def find_parts(beyond: Beyond, ends: int, needed: int) -> int:
+    """Fill `beyond.parts` with those that hold a tile and may be in an arrangement of `needed` tiles; how many."""
     up = ends | ends << 4 | ends << 8 | ends << 12 | ends << 16
-    return up | ends >> 4 | ends >> 8 | ends >> 12 | ends >> 16 | same_number(ends)
+    around = up | ends >> 4 | ends >> 8 | ends >> 12 | ends >> 16 | same_number(ends)
+    near = (beyond.top | ends) & around
+    count = 0
+    mask = patterns_held(near)
+    while mask:
+        pattern = lowest_bit(mask)
+        mask &= mask - 1
+        if needed - HELD[pattern] > beyond.in_three[2 - EXTRA[pattern]]:
+            continue
+        bits = bits_of_pattern(near, pattern)
+        while bits:
+            first = lowest_bit(bits)
+            bits &= bits - 1
+            if tiles_of_part(pattern, first) & ends:
+                beyond.parts[count] = pattern << 6 | first
+                count += 1
+    return count
 
 
 @kernel(borrows=True)
@@ -142,33 +162,22 @@ def useful_after(beyond: Beyond, bit: int) -> int:
     needed = beyond.covered + helps
     ends = with_top(tile, beyond.run_13_1)
     missing = 0
-    near = (beyond.top | ends) & _around(ends)
-    mask = patterns_held(near)
-    while mask:
-        pattern = lowest_bit(mask)
-        mask &= mask - 1
+    for place in range(find_parts(beyond, ends, needed)):
+        part = beyond.parts[place]
+        pattern, first = part >> 6, part & 63
         extra = 2 - EXTRA[pattern]
-        if needed - HELD[pattern] > beyond.in_three[extra]:
-            continue
-        bits = bits_of_pattern(near, pattern)
-        while bits:
-            first = lowest_bit(bits)
-            bits &= bits - 1
-            others = tiles_of_part(pattern, first)
-            if others & ends == 0:
-                continue
-            others &= ~ends
-            search = others | extra << 56 | helps << 58
-            place = (search * _SPREAD >> 48) & (_PLACES - 1)
-            if beyond.kept[0, place] != search:
-                beyond.found[0] = np.uint64(0)
-                once, twice = without(beyond.top, beyond.top_twice, others)
-                note_beside(once, twice, extra, needed - HELD[pattern], OUTSIDE, beyond.found)
-                beyond.kept[0, place] = search
-                beyond.kept[1, place] = as_int(beyond.found[0])
-                beyond.kept[2, place] = unused_of_marks(as_int(beyond.found[0]))
-            if beyond.kept[2, place] >= 0:
-                missing |= beyond.kept[1, place] | missing_of_part(pattern, first, beyond.kept[2, place])
+        others = tiles_of_part(pattern, first) & ~ends
+        search = others | extra << 56 | helps << 58
+        at = (search * _SPREAD >> 48) & (_PLACES - 1)
+        if beyond.kept[0, at] != search:
+            beyond.found[0] = np.uint64(0)
+            once, twice = without(beyond.top, beyond.top_twice, others)
+            note_beside(once, twice, extra, needed - HELD[pattern], OUTSIDE, beyond.found)
+            beyond.kept[0, at] = search
+            beyond.kept[1, at] = as_int(beyond.found[0])
+            beyond.kept[2, at] = unused_of_marks(as_int(beyond.found[0]))
+        if beyond.kept[2, at] >= 0:
+            missing |= beyond.kept[1, at] | missing_of_part(pattern, first, beyond.kept[2, at])
     once, twice = beyond.top | ends, beyond.top_twice | beyond.top & ends
     if beyond.in_fives >= needed - 1:
         beyond.found[0] = np.uint64(0)
@@ -198,22 +207,11 @@ def fill_after(beyond: Beyond, bit: int, after: Any) -> int:
     after[:] = np.uint64(0)
     needed = beyond.covered + 1
     ends = with_top(1 << bit, beyond.run_13_1)
-    near = (beyond.top | ends) & _around(ends)
-    mask = patterns_held(near)
-    while mask:
-        pattern = lowest_bit(mask)
-        mask &= mask - 1
-        extra = 2 - EXTRA[pattern]
-        if needed - HELD[pattern] > beyond.in_three[extra]:
-            continue
-        bits = bits_of_pattern(near, pattern)
-        while bits:
-            first = lowest_bit(bits)
-            bits &= bits - 1
-            others = tiles_of_part(pattern, first)
-            if others & ends:
-                once, twice = without(beyond.top, beyond.top_twice, others & ~ends)
-                note_beside(once, twice, extra, needed - HELD[pattern], pattern << 6 | first, after)
+    for place in range(find_parts(beyond, ends, needed)):
+        part = beyond.parts[place]
+        pattern, first = part >> 6, part & 63
+        once, twice = without(beyond.top, beyond.top_twice, tiles_of_part(pattern, first) & ~ends)
+        note_beside(once, twice, 2 - EXTRA[pattern], needed - HELD[pattern], part, after)
     once, twice = beyond.top | ends, beyond.top_twice | beyond.top & ends
     if beyond.in_fives >= beyond.covered:
         note_two_fives(once, twice, needed, after)
