@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import KIND_OF_BIT, analyse, lowest_bit, pairs_distance, popcount
+from okey_env.engine.hand import KIND_OF_BIT, analyse, distance_and_useful, lowest_bit, pairs_distance, popcount
 from okey_env.engine.hand.bits import FACES, as_int
 from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_THROW
 from okey_env.engine.turn import kind_set
@@ -33,14 +33,18 @@ from .position import set_of_counts, twice_of_counts
 
 Floats = npt.NDArray[np.float32]
 
-VALUE_VERSION = 2
+VALUE_VERSION = 3
 """Changes whenever an input changes its place or its meaning."""
 NUM_DISTANCES = 6
 """Distances told apart: 0 to 4, and 5 for 5 or more."""
 PER_SEAT = 31
 NUM_TABLE = 8
 NUM_AHEAD = 5
-NUM_VALUE_INPUTS = NUM_SEATS * PER_SEAT + NUM_TABLE + NUM_AHEAD
+NUM_SPARE = 6
+"""Numbers of a seat's false joker to finish on, where that is dear (R6.3); all 0 elsewhere."""
+NUM_VALUE_INPUTS = NUM_SEATS * PER_SEAT + NUM_TABLE + NUM_AHEAD + NUM_SEATS * NUM_SPARE
+FIRST_SPARE = NUM_TABLE + NUM_AHEAD
+"""Where the false jokers begin among the inputs that no seat's part holds."""
 HIDDEN = 64
 """Width of both hidden layers."""
 NUM_VALUE_WEIGHTS = (NUM_VALUE_INPUTS + 1) * HIDDEN + (HIDDEN + 1) * HIDDEN + (HIDDEN + 1) * NUM_SEATS
@@ -171,7 +175,12 @@ def fill_analysed(
         inputs[at + 6] = distances[mover] == 1
         inputs[at + 7] = distances[mover] == 2
     if distances[mover] > 0:
-        fill_ahead(game, stock, int(distances[mover]), useful[mover], left, inputs[at + NUM_TABLE :])
+        fill_ahead(game, stock, int(distances[mover]), useful[mover], left, inputs[at + NUM_TABLE : at + FIRST_SPARE])
+    if game.false_joker_as_okey != 0:
+        for step in range(NUM_SEATS):
+            start = at + FIRST_SPARE + step * NUM_SPARE
+            seat = (mover + step) % NUM_SEATS
+            fill_spare_joker(game, seat, stock, left, inputs[start : start + NUM_SPARE])
 
 
 @kernel
@@ -208,6 +217,28 @@ def fill_ahead(
         out[min(distance, 4) - 2] = np.float32(ahead.then) / np.float32(8)
     if distance < 3:
         out[2 + distance] = np.float32(2) * np.float32(ahead.gained) / left
+
+
+@kernel
+def fill_spare_joker(game: np.record, seat: int, stock: npt.NDArray[np.uint8], left: np.float32, out: Floats) -> None:
+    """Fill `(6,)` with how near a seat that holds a false joker is to a finish on it.
+
+    Args:
+        game: the round.
+        seat: whose rack.
+        stock: `(STOCK_SIZE,)` of `count_stock`.
+        left: tiles in the stock, at least 1.
+        out: to fill: whether the other tiles lack 0, 1, 2, 3 or more; and at 1 and 2, what part of the stock helps.
+    """
+    joker = kind_set(game.okey)
+    once, twice, wilds = game.once[seat], game.twice[seat], int(game.rack[seat, WILD])
+    if once & joker == _NONE:
+        return
+    found = np.empty(1, np.uint64)
+    distance, useful = distance_and_useful(once & ~(joker & ~twice), twice & ~joker, wilds, game.run_13_1 != 0, found)
+    out[min(distance, 3)] = 1
+    if distance == 1 or distance == 2:
+        out[3 + distance] = np.float32(2 * distance) * np.float32(copies_in(useful, stock)) / left
 
 
 @kernel

@@ -1,6 +1,6 @@
-"""Fit the value networks of both presets to self-play of `expert`, and write `agents/value.npz`.
+"""Fit the value network of each preset, or of one, to self-play of `expert`, and put it into `agents/value.npz`.
 
-scripts/train_value.py [ROUNDS] [SEED]
+scripts/train_value.py [ROUNDS] [SEED] [PRESET]
 """
 
 import sys
@@ -15,15 +15,16 @@ from okey_env.rules import PRESETS
 FILE = Path(__file__).resolve().parents[1] / "agents" / "value.npz"
 
 
-def main(num_rounds: int = 80_000, seed: int = 1) -> None:
-    """Fit one network for each preset, one after the other."""
-    networks = {}
-    for preset in PRESETS:
+def main(num_rounds: str = "80_000", seed: str = "1", *presets: str) -> None:
+    """Fit the networks one after the other; those of other presets stay as they are."""
+    with np.load(FILE, allow_pickle=False) as file:
+        networks = dict(file)
+    for preset in presets or PRESETS:
         print(preset)
-        networks[preset], _ = fit_value(preset, WEIGHTS, seed, num_rounds)
+        networks[preset], _ = fit_value(preset, WEIGHTS, int(seed), int(num_rounds))
     np.savez(FILE, allow_pickle=False, **networks)
     print(f"{FILE.name}: {FILE.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
+    main(*sys.argv[1:])

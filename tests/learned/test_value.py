@@ -13,11 +13,20 @@ from agents.learned.value_fit import (
     states_of,
     value_weights,
 )
-from agents.value import NUM_VALUE_WEIGHTS, load_value, value_for, values_at
+from agents.value import (
+    NUM_SPARE,
+    NUM_VALUE_INPUTS,
+    NUM_VALUE_WEIGHTS,
+    inputs_at,
+    load_value,
+    value_for,
+    values_at,
+)
 from okey_env import Deal, Round, Rules
 from okey_env.engine.batch import deal_all
 from okey_env.engine.state import new_games
 from okey_env.rules import as_rules
+from okey_env.tiles import NUM_SEATS
 
 
 def _values(games: npt.NDArray[np.record], weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -46,6 +55,23 @@ def test_who_is_one_tile_away_is_worth_more_than_who_is_far() -> None:
     assert values[1] > values[2] + 1
 
 
+def test_a_false_joker_to_finish_on_is_seen_where_it_is_dear_and_nowhere_else() -> None:
+    # without the false joker 10 tiles lie in melds: R5 and K9, or the like, make 14
+    rack = "R1 R2 R3 R4 | B4 B5 B6 | K7 K8 | Y10 Y11 Y12 | F | B9"
+    cheap, dear = as_rules("gamelake"), as_rules("klasik")
+    inputs = {}
+    for rules in (cheap, dear):
+        round = Round(rules, deal=Deal(indicator="R6", starter=0, racks=(None, rack, None, None)), seed=3)
+        row = np.zeros((1, NUM_VALUE_INPUTS), np.float32)
+        inputs_at(round.games, np.zeros(1, np.int64), row)
+        inputs[rules] = row[0, -NUM_SEATS * NUM_SPARE :].reshape(NUM_SEATS, NUM_SPARE)
+    assert not inputs[cheap].any()
+    assert list(np.flatnonzero(inputs[dear][1])) == [2, 5]  # at distance 2, and what helps is in the stock
+    values = _values(round.games, load_value("klasik"))[0]
+    plain = Deal(indicator="R6", starter=0, racks=(None, rack.replace("F", "R12"), None, None))
+    assert values[1] > _values(Round(dear, deal=plain, seed=3).games, load_value("klasik"))[0][1]
+
+
 def test_the_compiled_network_is_the_one_in_torch() -> None:
     torch.manual_seed(3)
     module = make_value_module()
@@ -53,8 +79,6 @@ def test_the_compiled_network_is_the_one_in_torch() -> None:
     assert weights.shape == (NUM_VALUE_WEIGHTS,)
     games = new_games(Rules(), 1)
     deal_all(games, np.array([5], np.uint64))
-    from agents.value import NUM_VALUE_INPUTS, inputs_at
-
     inputs = np.zeros((1, NUM_VALUE_INPUTS), np.float32)
     inputs_at(games, np.zeros(1, np.int64), inputs)
     with torch.no_grad():
