@@ -4,5 +4,4 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export OMP_WAIT_POLICY=PASSIVE
-mkdir -p runs
 exec .venv/bin/okey ladder --into docs --state runs/ladder.jsonl "$@"

@@ -122,7 +122,7 @@ def regress(features: Numbers, values: Numbers, lost: int) -> tuple[Numbers, Num
 
 
 def print_clues(rules: Rules, rows: int, seed: np.uint64) -> None:
-    """The two tables, as they stand in agents/clues.py."""
+    """The two tables in hundredths, as they stand in agents/clues.py."""
     thrown, helped = np.zeros((rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(rows)
     unseen, came, copies = np.zeros((3 * rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(3 * rows), np.zeros(3 * rows)
     watch(new_games(rules, 1), efficient_bot.WEIGHTS, seed, thrown, helped, unseen, came, copies)
@@ -130,10 +130,10 @@ def print_clues(rules: Rules, rows: int, seed: np.uint64) -> None:
     weighted = faces * copies[:, None]
     table = np.linalg.solve(weighted.T @ faces + 1e-6 * np.eye(faces.shape[1]), weighted.T @ came)
     print(f"COMING, mean {np.average(came, weights=copies):.2f}")
-    print(np.array2string(table.reshape(NUM_SETS + 1, NUM_PLACES), precision=2, suppress_small=True))
+    print(np.rint(100 * table.reshape(NUM_SETS + 1, NUM_PLACES)).astype(int))
     print(f"NEEDED, mean {helped.mean():.3f}")
     odds = logistic(thrown.reshape(rows, -1), helped)
-    print(np.array2string(odds.reshape(NUM_SETS + 1, NUM_PLACES), precision=2, suppress_small=True))
+    print(np.rint(100 * odds.reshape(NUM_SETS + 1, NUM_PLACES)).astype(int))
 
 
 def logistic(features: Numbers, outcomes: Numbers) -> Numbers:

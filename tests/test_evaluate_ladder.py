@@ -67,10 +67,10 @@ def test_the_ladder_is_in_order(ladder: Any) -> None:
 
 def test_the_same_on_two_processes_and_from_a_file(tmp_path: Path) -> None:
     usual: dict[str, Any] = {"deals": 120, "seed": 2}
-    one = climb([GreedyBot, RandomBot], **usual, workers=1, state=tmp_path / "state")
+    one = climb([GreedyBot, RandomBot], **usual, workers=1, state=tmp_path / "new" / "state")
     for other in (
         climb([GreedyBot, RandomBot], **usual, workers=2),
-        climb([GreedyBot, RandomBot], **usual, workers=1, state=tmp_path / "state"),
+        climb([GreedyBot, RandomBot], **usual, workers=1, state=tmp_path / "new" / "state"),
     ):
         assert other.points == one.points
         assert [rung.rating for rung in other.rungs] == [rung.rating for rung in one.rungs]

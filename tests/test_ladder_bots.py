@@ -7,6 +7,7 @@ import pytest
 
 from agents import efficient_bot, expert_bot
 from agents.bot import move_seed
+from agents.clues import COMING, NEEDED, NUM_PLACES, NUM_SETS, fill_clues, weigh
 from agents.cover_bot import CoverBot, tiles_in_melds
 from agents.duel import play_deals
 from agents.efficient_bot import EfficientBot
@@ -27,6 +28,20 @@ from tests.positions import RULES, positions
 
 BOTS = (CoverBot, EfficientBot, ExpertBot)
 RUNGS = (efficient_bot, expert_bot)
+
+
+# --- what the open tiles tell ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", RULES, ids=lambda rules: as_rules(rules).name)
+def test_clues_are_weighed_as_they_are_noted(rules: Any) -> None:
+    clues = np.empty((NUM_SETS + 1, NUM_PLACES))
+    for _, _, records in positions(ExpertBot(seed=3), rules, 8):
+        position = position_of(records[0])
+        for bit in range(52):
+            fill_clues(position, bit, clues)
+            for table in (COMING, NEEDED):
+                assert weigh(position, bit, table) == pytest.approx((clues * table).sum() / 100)
 
 
 # --- one move, in all forms ---------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ class Saved:
     """A state file, open for more chunks.
 
     Args:
-        path: the file; it is made if it is not there.
+        path: the file; it is made if it is not there, with its folder.
         header: all that settles the numbers, as plain data.
 
     Raises:
@@ -35,6 +35,7 @@ class Saved:
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self._chunks: dict[Chunk, Played] = {}
         header = {"format": _FORMAT, **json.loads(json.dumps(header))}
+        path.parent.mkdir(parents=True, exist_ok=True)
         whole = self._read(path, header) if path.exists() else 0
         self._file: IO[bytes] = path.open("r+b" if path.exists() else "wb")
         self._file.truncate(whole)
