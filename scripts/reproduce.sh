@@ -11,7 +11,7 @@ names=("$@")
 [ $# -gt 0 ] || names=(learned-gamelake learned-klasik flat-gamelake flat-klasik)
 for name in "${names[@]}"; do
     case $name in
-    learned-gamelake) config=branching_long opponent=expert rules=gamelake ;;
+    learned-gamelake) config=branching opponent=expert rules=gamelake ;;
     learned-klasik) config=branching_klasik opponent=expert rules=klasik ;;
     flat-gamelake) config=flat opponent=efficient rules=gamelake ;;
     flat-klasik) config=flat_klasik opponent=efficient rules=klasik ;;
