@@ -1,0 +1,198 @@
+"""What a single move could still gain: `scripts/gain_left.py --decisions 3000 --worlds 256`.
+
+Decisions of `expert` against itself. Each of the scorer's candidates is tried in the true position, as in its training,
+and in worlds that agree with what the mover has seen (`agents.belief`), the same worlds for all. Three things are told,
+in thousandths of a point a decision, as gains over the choice of `expert`:
+
+- *scorer*: its choice, valued in all worlds;
+- *worlds*: the best by one half of the worlds, drawn towards the scores as far as pays, valued in the other half. So
+  much has who has thought so long;
+- *true*: how much of what worlds hold against the scores holds in the true position too. 1: worlds are right; 0: it is
+  the fault of the belief, and nothing can be gained by it.
+"""
+
+import argparse
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from agents.belief import believe
+from agents.evaluate.stats import clustered_interval
+from agents.expert_bot import WEIGHTS
+from agents.judge import choose_in_position
+from agents.learned.branch import label_candidates
+from agents.learned.rollout import for_rollouts
+from agents.position import position_in
+from agents.pretrained import shipped_scorer
+from agents.scorer.choose import Policy, score_candidates
+from agents.scorer.features import MAX_CANDIDATES
+from agents.value import value_for
+from okey_env.actions import TAKE
+from okey_env.engine._jit import kernel
+from okey_env.engine.deal import deal
+from okey_env.engine.observe import observe
+from okey_env.engine.random import below, derive_seed
+from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, new_games
+from okey_env.engine.turn import apply
+from okey_env.rules import as_rules
+
+Floats = npt.NDArray[np.float32]
+Numbers = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
+
+OWN_TURNS = 2
+SHARE = 26
+"""Of 256 decisions, how many are looked at."""
+CHUNK = 100
+
+
+class Tried(NamedTuple):
+    """Decisions and what was found at each."""
+
+    actions: npt.NDArray[np.int64]
+    """`(N, C)` candidates, the rule's choice first."""
+    counts: npt.NDArray[np.int64]
+    """`(N,)`."""
+    scores: Floats
+    """`(N, C)` points, the bonus of the rule's choice in."""
+    truth: Floats
+    """`(N, C)` points in the true position."""
+    halves: Floats
+    """`(N, 2, C)` mean points in each half of the worlds."""
+
+
+@kernel
+def try_decisions(
+    games: npt.NDArray[np.record],
+    seen: npt.NDArray[np.record],
+    scorer: Policy,
+    plays_on: Policy,
+    seed: np.uint64,
+    worlds: int,
+    value_weights: Floats,
+    tried: Tried,
+) -> None:
+    """Play rounds 0, 1, … of a seed by the rule, and fill `tried`; `games` `(3,)` with draw queues are played in."""
+    game = games[0]
+    labels = np.empty(MAX_CANDIDATES, np.float32)
+    noted, number = 0, 0
+    while noted < len(tried.counts):
+        game.seed = derive_seed(seed, np.uint64(number))
+        game.round_number = 0
+        number += 1
+        deal(game, NO_SEAT)
+        step = 0
+        while game.ending == NOT_ENDED:
+            step += 1
+            position = position_in(game)
+            chance = derive_seed(game.seed, np.uint64(step))
+            if noted < len(tried.counts) and below(chance, 256) < SHARE:
+                actions, scores = tried.actions[noted], tried.scores[noted]
+                count = score_candidates(
+                    position, scorer.rule, scorer.weights, scorer.margin, scorer.bonus, actions, scores
+                )
+                if count > 1:
+                    tried.counts[noted] = count
+                    games[1] = game
+                    truth = tried.truth[noted]
+                    label_candidates(
+                        games[1:], plays_on, plays_on, actions, count, OWN_TURNS, value_weights, chance, truth
+                    )
+                    observe(game, game.turn, seen[0])
+                    for world in range(worlds):
+                        world_seed = derive_seed(chance, np.uint64(world))
+                        believe(seen[0], 1, world_seed, games[1])
+                        label_candidates(
+                            games[1:], plays_on, plays_on, actions, count, OWN_TURNS, value_weights, world_seed, labels
+                        )
+                        for place in range(count):
+                            tried.halves[noted, world % 2, place] += labels[place] / np.float32(worlds // 2)
+                    noted += 1
+            apply(game, choose_in_position(position, scorer.rule, seed))
+
+
+def main() -> None:
+    """Try, and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--decisions", type=int, default=3000, help="rounded up to whole hundreds")
+    parser.add_argument("--worlds", type=int, default=256)
+    parser.add_argument("--rules", default="gamelake")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rules = as_rules(options.rules)
+    bot = shipped_scorer(options.rules)
+    scorer = Policy(bot.rule, bot.weights, np.float32(bot.margin), np.float32(bot.bonus))
+    plays_on = for_rollouts(Policy(WEIGHTS))
+
+    def chunk(number: int) -> Tried:
+        games, seen = new_games(rules, 3, draw_queues=True), np.zeros(1, OBSERVATION)
+        seed = np.uint64(derive_seed(np.uint64(options.seed), np.uint64(number)))
+        tried = Tried(
+            np.zeros((CHUNK, MAX_CANDIDATES), np.int64),
+            np.zeros(CHUNK, np.int64),
+            np.zeros((CHUNK, MAX_CANDIDATES), np.float32),
+            np.zeros((CHUNK, MAX_CANDIDATES), np.float32),
+            np.zeros((CHUNK, 2, MAX_CANDIDATES), np.float32),
+        )
+        try_decisions(games, seen, scorer, plays_on, seed, options.worlds, value_for(rules), tried)
+        return tried
+
+    began = time.process_time()
+    with ThreadPoolExecutor(options.workers) as executor:
+        chunks = list(executor.map(chunk, range(-(-options.decisions // CHUNK))))
+    tried = Tried._make(np.concatenate(parts) for parts in zip(*chunks, strict=True))
+    seconds = time.process_time() - began
+    print(f"{len(tried.counts):,} decisions, {options.worlds} worlds, {rules.name}, {seconds:,.0f} CPU seconds")
+    drawing = tried.actions[:, 0] <= TAKE
+    for name, chosen in (("all", drawing | True), ("draw or take", drawing), ("throw or finish", ~drawing)):
+        tell(name, Tried._make(part[chosen] for part in tried))
+
+
+def tell(name: str, tried: Tried) -> None:
+    """Print a line about some decisions."""
+    places = np.arange(MAX_CANDIDATES)
+    there = places < tried.counts[:, None]
+
+    def centred(points: Floats) -> Numbers:
+        mean = np.where(there, points, 0.0).sum(axis=1, keepdims=True) / tried.counts[:, None]
+        return np.where(there, points - mean, 0.0)
+
+    def best(points: Numbers) -> Places:
+        choice: Places = np.where(there, points, -np.inf).argmax(axis=1)
+        return choice
+
+    def gain(choice: Places, points: Numbers) -> Numbers:
+        return 1000 * (points[np.arange(len(points)), choice] - points[:, 0])
+
+    scores, truth = centred(tried.scores), centred(tried.truth)
+    one, two = centred(tried.halves[:, 0]), centred(tried.halves[:, 1])
+    against_one, against_two = one - scores, two - scores
+    shared = float((against_one * against_two).sum())
+    trust = max(0.0, 2 * shared / float((against_one**2 + against_two**2).sum()))
+    by_scorer = gain(best(scores), (one + two) / 2)
+    by_worlds = (gain(best(scores + trust * against_one), two) + gain(best(scores + trust * against_two), one)) / 2
+    more = by_worlds - by_scorer
+    against = (against_one + against_two) / 2
+    slope = float((against * (truth - scores)).sum() / (against**2).sum())
+    error = float(np.sqrt(((against * (truth - scores - slope * against)).sum(axis=1) ** 2).sum()) / (against**2).sum())
+    print(
+        f"{name}: {len(scores):,} decisions; scorer {_interval(by_scorer)}, worlds {_interval(by_worlds)}, "
+        f"more by {_interval(more)} (trust {trust:.2f}); true {slope:.2f} ± {1.96 * error:.2f}"
+    )
+
+
+def _interval(values: Numbers) -> str:
+    interval = clustered_interval(values[:, None])
+    return f"{interval.mean:.1f} ± {interval.margin:.1f}"
+
+
+if __name__ == "__main__":
+    main()
