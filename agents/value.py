@@ -45,7 +45,7 @@ NUM_SPARE = 6
 NUM_VALUE_INPUTS = NUM_SEATS * PER_SEAT + NUM_TABLE + NUM_AHEAD + NUM_SEATS * NUM_SPARE
 FIRST_SPARE = NUM_TABLE + NUM_AHEAD
 """Where the false jokers begin among the inputs that no seat's part holds."""
-HIDDEN = 64
+HIDDEN = 128
 """Width of both hidden layers."""
 NUM_VALUE_WEIGHTS = (NUM_VALUE_INPUTS + 1) * HIDDEN + (HIDDEN + 1) * HIDDEN + (HIDDEN + 1) * NUM_SEATS
 
