@@ -110,7 +110,7 @@ def weigh_set(kinds: int, places: tuple[int, int, int, int], row: Hundredths) ->
 def weigh(position: Position, bit: int, table: Hundredths) -> float:
     """The sum of the clues of a face (`fill_clues`), each with its weight.
 
-    In whole numbers, since floats have to be added one after the other, and `expert` does it some twenty times a move.
+    In whole numbers, since floats have to be added one after the other, for every tile that `expert` looks at.
     """
     places = places_of(bit, position.run_13_1)
     total = weigh_set(position.thrown_right, places, table[0])

@@ -33,8 +33,6 @@ from .position import set_of_counts, twice_of_counts
 
 Floats = npt.NDArray[np.float32]
 
-VALUE_VERSION = 3
-"""Changes whenever an input changes its place or its meaning."""
 NUM_DISTANCES = 6
 """Distances told apart: 0 to 4, and 5 for 5 or more."""
 PER_SEAT = 31

@@ -6,7 +6,7 @@ in thousandths of a point a decision, as gains over the choice of `expert`:
 
 - *scorer*: its choice, valued in all worlds;
 - *worlds*: the best by one half of the worlds, drawn towards the scores as far as pays, valued in the other half. So
-  much has who has thought so long;
+  much has who has thought in so many worlds;
 - *true*: how much of what worlds hold against the scores holds in the true position too. 1: worlds are right; 0: it is
   the fault of the belief, and nothing can be gained by it.
 """
@@ -127,6 +127,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.worlds < 2 or options.worlds % 2:
+        parser.error(f"--worlds {options.worlds}: expected an even number, so that there are two halves")
     rules = as_rules(options.rules)
     bot = shipped_scorer(options.rules)
     scorer = Policy(bot.rule, bot.weights, np.float32(bot.margin), np.float32(bot.bonus))
@@ -152,7 +154,7 @@ def main() -> None:
     seconds = time.process_time() - began
     print(f"{len(tried.counts):,} decisions, {options.worlds} worlds, {rules.name}, {seconds:,.0f} CPU seconds")
     drawing = tried.actions[:, 0] <= TAKE
-    for name, chosen in (("all", drawing | True), ("draw or take", drawing), ("throw or finish", ~drawing)):
+    for name, chosen in (("all", np.ones_like(drawing)), ("draw or take", drawing), ("throw or finish", ~drawing)):
         tell(name, Tried._make(part[chosen] for part in tried))
 
 
