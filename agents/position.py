@@ -14,7 +14,7 @@ import numpy as np
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.random import derive_seed
-from okey_env.engine.state import NO_SEAT
+from okey_env.engine.state import NO_SEAT, NO_TILE
 from okey_env.engine.turn import can_draw, can_show, can_take, kind_set
 from okey_env.engine.words import words
 from okey_env.tiles import NUM_SEATS, WILD
@@ -61,6 +61,12 @@ class Position(NamedTuple):
     taken_right: int
     taken_opposite: int
     taken_left: int
+    top_right: int  # the kind that lies on top of the right-hand neighbour's heap, as a set; empty if none does
+    top_opposite: int
+    top_left: int
+    known_right: int  # lies in the right-hand neighbour's rack, as everyone has seen; empty if only tops are shown
+    known_opposite: int
+    known_left: int
 
 
 # --- bytes by kind as words ---------------------------------------------------------------------------------------
@@ -121,6 +127,10 @@ def twice_of_counts(counts: Any) -> int:
 def position_of(seen: np.record) -> Position:
     """The position of an OBSERVATION with the observer to move."""
     taken_opposite, taken_left = as_int(seen.taken[2]), as_int(seen.taken[3])
+    known_right, known_opposite, known_left = 0, 0, 0
+    if seen.top_only == 0:
+        known_right, known_opposite = set_of_counts(seen.known[1]), set_of_counts(seen.known[2])
+        known_left = set_of_counts(seen.known[3])
     return Position(
         as_int(seen.phase),
         seen.can_draw != 0,
@@ -150,7 +160,19 @@ def position_of(seen: np.record) -> Position:
         as_int(seen.taken[1]),
         taken_opposite,
         taken_left,
+        set_of_kind(seen.last_throw[1]),
+        set_of_kind(seen.last_throw[2]),
+        set_of_kind(seen.last_throw[3]),
+        known_right,
+        known_opposite,
+        known_left,
     )
+
+
+@kernel
+def set_of_kind(kind: int) -> int:
+    """The set of one kind, empty for NO_TILE."""
+    return as_int(kind_set(kind)) if kind != NO_TILE else 0
 
 
 # --- from a game --------------------------------------------------------------------------------------------------
@@ -169,11 +191,14 @@ def position_in(game: np.record) -> Position:
         thrown_right = set_of_counts(game.heap[right]) | taken_opposite
         thrown_opposite = set_of_counts(game.heap[opposite]) | taken_left
         thrown_left = set_of_counts(game.heap[left]) | as_int(game.taken[seat])
+        known_right, known_opposite = set_of_counts(game.known[right]), set_of_counts(game.known[opposite])
+        known_left = set_of_counts(game.known[left])
     else:
         unseen, unseen_twice = unseen_of_tops(game, seat)
         refused, thrown_right = top_of(game, seat), top_of(game, right)
         thrown_opposite, thrown_left = top_of(game, opposite), top_of(game, left)
         taken_right, taken_opposite, taken_left = 0, 0, 0
+        known_right, known_opposite, known_left = 0, 0, 0
     return Position(
         as_int(game.phase),
         can_draw(game),
@@ -203,6 +228,12 @@ def position_in(game: np.record) -> Position:
         taken_right,
         taken_opposite,
         taken_left,
+        top_of(game, right),
+        top_of(game, opposite),
+        top_of(game, left),
+        known_right,
+        known_opposite,
+        known_left,
     )
 
 
@@ -249,7 +280,7 @@ def unseen_of_tops(game: np.record, seat: int) -> tuple[int, int]:
 
 @kernel
 def top_of(game: np.record, seat: int) -> int:
-    """The set of the one kind on top of a heap."""
+    """The set of the one kind on top of a heap; empty if nothing lies there."""
     height = as_int(game.pile_height[seat])
     return as_int(kind_set(game.pile[seat, height - 1])) if height > 0 else 0
 

@@ -81,6 +81,17 @@ from okey_env.engine._jit import kernel
 def four_times(number):
     return twice(twice(number))
 """
+CONSTANTS = """
+from pathlib import Path
+import numpy as np
+from okey_env.engine._jit import kernel
+
+NUMBERS = np.load(Path(__file__).with_suffix(".npz"))["numbers"]
+
+@kernel
+def total(factor):
+    return factor * NUMBERS.sum()
+"""
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
@@ -107,3 +118,23 @@ def test_an_edit_is_noticed_in_what_stands_on_it_and_compiles_nothing_else(below
     assert answer() == ["12", "0"]
     base.write_text(BASE.replace("2 * number", "3 * number"))
     assert answer() == ["27", "1"]
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_arrays_beside_a_module_are_part_of_it(tmp_path: Path) -> None:
+    """A kernel keeps the arrays that its module read as constants: new ones compile it anew."""
+    (tmp_path / "high").mkdir()
+    (tmp_path / "high" / "__init__.py").write_text("")
+    (tmp_path / "high" / "sums.py").write_text(CONSTANTS)
+    code = "from high.sums import total; print(total(2), sum(total.stats.cache_misses.values()))"
+
+    def answer(*numbers: int) -> list[str]:
+        np.savez(tmp_path / "high" / "sums.npz", numbers=np.array(numbers))
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(tmp_path)}
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path)
+        return done.stdout.split()
+
+    assert answer(1, 2) == ["6", "1"]
+    assert answer(1, 2) == ["6", "0"]
+    assert answer(1, 4) == ["10", "1"]

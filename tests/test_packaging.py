@@ -26,6 +26,7 @@ TRAINING = (
     "exploit",
     "export",
     "flat_run",
+    "hidden_fit",
     "monte_carlo",
     "optimizers",
     "policy",

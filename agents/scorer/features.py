@@ -25,17 +25,19 @@ from okey_env.engine.turn import kind_set
 from okey_env.tiles import NUM_KINDS, WILD
 
 from ..ahead import look_ahead
+from ..hidden_tiles import COMES, FINISHES, IN_STOCK, NEEDED, NUM_CHANCES, NUM_FACES, foretell
+from ..hidden_tiles import WEIGHTS as HIDDEN_TILES
 from ..position import Position
 
 Floats = npt.NDArray[np.float32]
 
-FEATURES_VERSION = 3
+FEATURES_VERSION = 4
 """Changes whenever a feature changes its place or its meaning."""
 MAX_CANDIDATES = 6
 """More are cut off, those rated lowest first."""
 NUM_DISTANCES = 6
 """Distances told apart: 0 to 4, and 5 for 5 or more."""
-NUM_FEATURES = 68
+NUM_FEATURES = 73
 NUM_TABLE = 34
 
 _NONE = np.uint64(0)
@@ -123,6 +125,7 @@ def fill_features(
         table: `(T,)` to fill.
         features: `(C, F)` to fill.
     """
+    helps = np.zeros(MAX_CANDIDATES, np.int64)  # what is useful after each candidate
     once, twice, wilds = as_int(position.once), as_int(position.twice), int(position.wilds)
     unseen, unseen_twice = int(position.unseen), int(position.unseen_twice)
     distance, keep, useful = analyse(position.once, position.twice, wilds, position.run_13_1, after)
@@ -143,10 +146,11 @@ def fill_features(
         row[51] = np.float32(1) if ratings[action] > ratings[actions[0]] - np.float32(0.5) else np.float32(0)
         if action == DRAW:
             row[0] = 1
-            _fill_hand(once, twice, wilds, distance, as_int(useful), unseen, unseen_twice, hidden, position, row)
+            helps[place] = as_int(useful)
+            _fill_hand(once, twice, wilds, distance, helps[place], unseen, unseen_twice, hidden, position, row)
         elif action == TAKE:
             row[1] = 1
-            _fill_take(position, hidden, row)
+            helps[place] = _fill_take(position, hidden, row)
         elif action == SHOW:
             row[4] = 1
         elif action < FINISH:
@@ -163,9 +167,11 @@ def fill_features(
                     rest_once ^= bit
             kept = (as_int(keep) >> as_int(BIT_OF_KIND[kind])) & 1
             left = distance if kept else distance + 1
-            helps = as_int(after[kind])
-            most = max(most, tiles_of(helps, unseen, unseen_twice))
-            _fill_hand(rest_once, rest_twice, rest_wilds, left, helps, unseen, unseen_twice, hidden, position, row)
+            helps[place] = as_int(after[kind])
+            most = max(most, tiles_of(helps[place], unseen, unseen_twice))
+            _fill_hand(
+                rest_once, rest_twice, rest_wilds, left, helps[place], unseen, unseen_twice, hidden, position, row
+            )
             _fill_tile(position, kind, rest_once, rest_twice, row)
             if distance > 0:
                 spare = tiles_of(as_int(aside[kind]), unseen, unseen_twice)
@@ -176,7 +182,42 @@ def fill_features(
             kind = action - FINISH
             row[23] = np.float32(_points_of(position, kind)) / np.float32(8)
             row[24] = _is_dear(position, kind)
+    _fill_foretold(position, actions, count, helps, features)
     _fill_table(position, distance, popcount(as_int(keep)), as_int(useful), most, hidden, count, table)
+
+
+@kernel
+def _fill_foretold(
+    position: Position, actions: npt.NDArray[np.int64], count: int, helps: npt.NDArray[np.int64], features: Floats
+) -> None:
+    """What the hidden tiles are likely to be: who needs the tile thrown, and where the useful ones are."""
+    chances = np.empty((NUM_FACES, NUM_CHANCES), np.float32)
+    faces = 0
+    for place in range(count):
+        faces |= helps[place]
+        action = actions[place]
+        if action >= THROW and action < THROW + WILD:
+            faces |= 1 << as_int(BIT_OF_KIND[action - THROW])
+    if faces & FACES == 0:
+        return
+    foretell(position, faces, HIDDEN_TILES, chances)
+    unseen, unseen_twice = int(position.unseen), int(position.unseen_twice)
+    for place in range(count):
+        action, row = actions[place], features[place]
+        if action >= THROW and action < THROW + WILD:
+            bit = as_int(BIT_OF_KIND[action - THROW])
+            row[68] = np.float32(2) * chances[bit, NEEDED]
+            row[69] = np.float32(8) * chances[bit, FINISHES]
+        drawn, thrown = np.float32(0), np.float32(0)
+        left = helps[place] & unseen & FACES
+        while left:
+            bit = lowest_bit(left)
+            left &= left - 1
+            drawn += chances[bit, IN_STOCK] * np.float32(1 + (unseen_twice >> bit & 1))
+            thrown += chances[bit, COMES]
+        row[70] = drawn / np.float32(8)
+        row[71] = np.float32(4) * drawn / np.float32(max(1, int(position.stock_left)))
+        row[72] = np.float32(2) * thrown
 
 
 @kernel
@@ -198,8 +239,12 @@ def _is_dear(position: Any, kind: int) -> bool:
 
 
 @kernel
-def _fill_take(position: Position, hidden: int, row: Floats) -> None:
-    """The features of taking the offer: the hand after the best throw that follows, and the tile taken."""
+def _fill_take(position: Position, hidden: int, row: Floats) -> int:
+    """The features of taking the offer: the hand after the best throw that follows, and the tile taken.
+
+    Returns:
+        What is useful then.
+    """
     once, twice, wilds = as_int(position.once), as_int(position.twice), int(position.wilds)
     unseen, unseen_twice = int(position.unseen), int(position.unseen_twice)
     kind = int(position.offer)
@@ -226,6 +271,7 @@ def _fill_take(position: Position, hidden: int, row: Floats) -> None:
     else:
         once, twice = once & ~(thrown & ~twice), twice & ~thrown
     _fill_hand(once, twice, wilds, distance, best, unseen, unseen_twice, hidden, position, row)
+    return int(best)
 
 
 @kernel

@@ -6,7 +6,8 @@ first call and kept on disk for the next process. Two things are done here that 
 
 * numba's file cache looks only at the source file of the function itself, so an edit in a module that it
   *calls* would go unnoticed. The cache folder is therefore named by a hash of the module's source and of all
-  modules of the project that it imports, directly or not; an edit compiles anew only what stands on it.
+  modules of the project that it imports, directly or not, each with the `.npz` of its name, whose arrays are
+  constants; an edit compiles anew only what stands on it.
 * The first compilation takes seconds, so one line on stderr says what the process is doing.
 
 With `NUMBA_DISABLE_JIT=1` every kernel stays the plain Python function it was written as: that is how
@@ -160,7 +161,7 @@ def _hash_of_sources(module: str) -> str:
         ahead = sorted({name for above in ahead for name in _imports_of(above)} - seen)
         seen.update(ahead)
     for name in sorted(seen):
-        digest.update(name.encode() + _source_of(name))
+        digest.update(name.encode() + _source_of(name) + _arrays_of(name))
     return digest.hexdigest()
 
 
@@ -169,6 +170,14 @@ def _source_of(module: str) -> bytes:
     """The source of a module that is imported already; nothing for what is written in a session."""
     file = getattr(sys.modules.get(module), "__file__", None)
     return Path(file).read_bytes() if file else b""
+
+
+@functools.cache
+def _arrays_of(module: str) -> bytes:
+    """The `.npz` beside a module, of its name: what a module reads when it is imported is constant in its kernels."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    arrays = Path(file).with_suffix(".npz") if file else None
+    return arrays.read_bytes() if arrays and arrays.is_file() else b""
 
 
 @functools.cache
