@@ -24,7 +24,7 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS
 from ..judge import best_of, rate_position
 from ..position import position_in
 from ..scorer.choose import Policy, choose_by
-from ..scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, fill_features, pick_candidates
+from ..scorer.features import MAX_CANDIDATES, fill_features, pick_candidates
 from ..scorer.network import run_scorer
 from ..value import NUM_VALUE_INPUTS
 from .rollout import look_at_rack, play_on, worth_of_position
@@ -81,6 +81,67 @@ def label_candidates(
 
 
 @kernel
+def note_decision(
+    games: npt.NDArray[np.record],
+    plays: Policy,
+    plays_on: Policy,
+    others_on: Policy,
+    seed: np.uint64,
+    share: int,
+    own_turns: int,
+    value_weights: Floats,
+    table: Floats,
+    features: Floats,
+    labels: Floats,
+) -> tuple[int, int]:
+    """Choose for the seat to move in game 0, and label its candidates, if there are several, all or some of the time.
+
+    Args:
+        games: `(2,)` with draw queues; game 0 is the position and stays as it is, game 1 is played in.
+        plays: the policy; its `margin` says among which moves, also if it is a rule.
+        plays_on: for that seat in the copies.
+        others_on: for the other seats in the copies.
+        seed: settles the ties of a rule.
+        share: of 256 decisions with several candidates, how many are labelled.
+        own_turns: see `label_candidates`, as for the next.
+        value_weights: of `agents.value`.
+        table: `(T,)` to fill.
+        features: `(C, F)` to fill.
+        labels: `(C,)` to fill.
+
+    Returns:
+        The action, and how many candidates were labelled.
+    """
+    game = games[0]
+    ratings = np.empty(NUM_ACTIONS, np.float32)
+    actions = np.empty(MAX_CANDIDATES, np.int64)
+    scores = np.empty(MAX_CANDIDATES, np.float32)
+    after = np.empty(NUM_KINDS, np.uint64)
+    position = position_in(game)
+    rate_position(position, plays.rule, ratings)
+    count = pick_candidates(ratings, plays.margin, actions)
+    chance = derive_seed(game.seed, np.uint64(game.num_events + 1))
+    labelled = count > 1 and below(chance, _OF) < share
+    by_rule = len(plays.weights) == 0
+    if count > 1 and (labelled or not by_rule):
+        fill_features(position, ratings, actions, count, after, table, features)
+    if labelled:
+        label_candidates(games, plays_on, others_on, actions, count, own_turns, value_weights, chance, labels)
+    action = int(actions[0])
+    if by_rule:
+        action = best_of(ratings, position, seed)
+    elif count > 1:
+        run_scorer(table, features, count, plays.weights, scores)
+        scores[0] += plays.bonus
+        best = 0
+        for place in range(1, count):
+            if scores[place] > scores[best]:
+                best = place
+        action = int(actions[best])
+    return action, count if labelled else 0
+
+
+@kernel
 def note_branches(
     games: npt.NDArray[np.record],
     plays: Policy,
@@ -121,13 +182,6 @@ def note_branches(
         How many decisions were noted.
     """
     game = games[0]
-    ratings = np.empty(NUM_ACTIONS, np.float32)
-    actions = np.empty(MAX_CANDIDATES, np.int64)
-    table = np.empty(NUM_TABLE, np.float32)
-    own = np.empty((MAX_CANDIDATES, NUM_FEATURES), np.float32)
-    scores = np.empty(MAX_CANDIDATES, np.float32)
-    after = np.empty(NUM_KINDS, np.uint64)
-    by_rule = len(plays.weights) == 0
     noted, rows, number = 0, 0, 0
     while noted < room:
         game.seed = derive_seed(seed, np.uint64(number))
@@ -135,39 +189,89 @@ def note_branches(
         learner = number % NUM_SEATS
         number += 1
         deal(game, NO_SEAT)
-        step = 0
         while game.ending == NOT_ENDED:
-            step += 1
-            position = position_in(game)
             if one_seat and game.turn != learner:
-                apply(game, choose_by(position, others, seed))
+                apply(game, choose_by(position_in(game), others, seed))
                 continue
-            rate_position(position, plays.rule, ratings)
-            count = pick_candidates(ratings, plays.margin, actions)
-            chance = derive_seed(game.seed, np.uint64(step))
-            labelled = count > 1 and below(chance, _OF) < share
-            if count > 1 and (labelled or not by_rule):
-                fill_features(position, ratings, actions, count, after, table, own)
-            if labelled:
-                end = rows + count
-                label_candidates(
-                    games, plays_on, others_on, actions, count, own_turns, value_weights, chance, labels[rows:end]
-                )
-                tables[noted] = table
-                features[rows:end] = own[:count]
+            into = slice(rows, rows + MAX_CANDIDATES)
+            action, count = note_decision(
+                games,
+                plays,
+                plays_on,
+                others_on,
+                seed,
+                share,
+                own_turns,
+                value_weights,
+                tables[noted],
+                features[into],
+                labels[into],
+            )
+            if count:
                 counts[noted] = count
                 noted += 1
-                rows = end
-            if by_rule:
-                apply(game, best_of(ratings, position, seed))
-            elif count == 1:
-                apply(game, int(actions[0]))
-            else:
-                run_scorer(table, own, count, plays.weights, scores)
-                scores[0] += plays.bonus
-                best = 0
-                for place in range(1, count):
-                    if scores[place] > scores[best]:
-                        best = place
-                apply(game, int(actions[best]))
+                rows += count
+            apply(game, action)
     return noted
+
+
+@kernel
+def note_at(
+    games: npt.NDArray[np.record],
+    indices: npt.NDArray[np.int64],
+    spare: npt.NDArray[np.record],
+    plays: Policy,
+    plays_on: Policy,
+    others_on: Policy,
+    seed: np.uint64,
+    own_turns: int,
+    value_weights: Floats,
+    tables: Floats,
+    features: Floats,
+    counts: npt.NDArray[np.int64],
+    labels: Floats,
+    done: npt.NDArray[np.int64],
+    actions: npt.NDArray[np.int64],
+) -> None:
+    """Choose in the games at `(M,)` indices, and label all decisions while there is room for them.
+
+    Args:
+        games: `(N,)` with draw queues.
+        indices: where the seat of `plays` is to move.
+        spare: `(2,)` to work in.
+        plays: see `note_decision`, as for those that follow.
+        plays_on: see there.
+        others_on: see there.
+        seed: see there.
+        own_turns: see there.
+        value_weights: see there.
+        tables: `(N, T)` to fill.
+        features: `(M, F)` to fill.
+        counts: `(N,)` to fill.
+        labels: `(M,)` to fill.
+        done: `(2,)` decisions and candidates noted so far; taken on.
+        actions: `(M,)` to fill.
+    """
+    for place in range(len(indices)):
+        noted, rows = done[0], done[1]
+        share = _OF if noted < len(counts) else 0
+        noted = min(noted, len(counts) - 1)
+        spare[0] = games[indices[place]]
+        into = slice(rows, rows + MAX_CANDIDATES)
+        actions[place], count = note_decision(
+            spare,
+            plays,
+            plays_on,
+            others_on,
+            seed,
+            share,
+            own_turns,
+            value_weights,
+            tables[noted],
+            features[into],
+            labels[into],
+        )
+        if count:
+            counts[noted] = count
+            done[0] += 1
+            done[1] += count

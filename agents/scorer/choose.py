@@ -103,6 +103,19 @@ def choose_batch(
 
 
 @kernel
+def choose_at(
+    games: npt.NDArray[np.record],
+    indices: npt.NDArray[np.int64],
+    policy: Policy,
+    seed: np.uint64,
+    actions: npt.NDArray[np.int64],
+) -> None:
+    """Fill `(M,)` actions of a policy for the seats to move in the games at `(M,)` indices."""
+    for place in range(len(indices)):
+        actions[place] = choose_by(position_in(games[indices[place]]), policy, seed)
+
+
+@kernel
 def play_duels(
     games: npt.NDArray[np.record],
     challenger: Policy,
