@@ -15,7 +15,6 @@ Letters: `K` outputs, `C` channels, `S` sets of kinds, `W` weights.
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -136,7 +135,7 @@ def foretell(position: Position, faces: int, weights: Floats, chances: Floats) -
         places = places_of(bit, position.run_13_1)
         for place in range(NUM_PLACES):
             around[:] = np.float32(0)
-            others = _place(places, place)
+            others = places[place]
             while others:
                 other = lowest_bit(others)
                 others &= others - 1
@@ -160,7 +159,7 @@ def _run_first(sets: Ints, scalars: Floats, run_13_1: bool, weights: Floats, fir
         row[:] = base
         places = places_of(bit, run_13_1)
         for place in range(NUM_PLACES):
-            kinds = _place(places, place)
+            kinds = places[place]
             at = place * NUM_SETS * CHANNELS
             for j in range(NUM_SETS):
                 count = popcount(sets[j] & kinds)
@@ -206,20 +205,6 @@ def _add_layer(inputs: Floats, weights: Floats, start: int, out: Floats) -> None
             h += value * row[7]
         out[k], out[k + 1], out[k + 2], out[k + 3] = a, b, c, d
         out[k + 4], out[k + 5], out[k + 6], out[k + 7] = e, f, g, h
-
-
-@kernel
-def _place(places: Any, place: int) -> int:
-    """One of the four words of `places_of`."""
-    if place == 0:
-        kinds = places[0]
-    elif place == 1:
-        kinds = places[1]
-    elif place == 2:
-        kinds = places[2]
-    else:
-        kinds = places[3]
-    return int(kinds)
 
 
 def split_weights(weights: Floats) -> dict[str, Floats]:

@@ -16,7 +16,7 @@ from okey_env.rules import PRESETS
 FILE = Path(__file__).resolve().parents[1] / "agents" / "hidden_tiles.npz"
 
 
-def main(num_positions: str = "4_000_000", seed: str = "1") -> None:
+def main(num_positions: str = "2_000_000", seed: str = "1") -> None:
     """Fit, and write the weights."""
     weights, _ = fit_hidden_tiles(list(PRESETS), WEIGHTS, int(seed), int(num_positions), workers=num_cores())
     np.savez(FILE, allow_pickle=False, weights=weights)
