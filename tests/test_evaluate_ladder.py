@@ -14,6 +14,7 @@ from agents.evaluate.ladder_page import write_page
 from agents.evaluate.ratings import ELO, Wins, fit, rate
 from agents.greedy_bot import GreedyBot
 from agents.random_bot import RandomBot
+from okey_env.bots import make_bot
 from okey_env.observation import Observation
 
 
@@ -118,3 +119,19 @@ def test_mistakes_are_one_sentence(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_without_names_every_installed_bot_plays_and_none_twice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(bots: list[str], *_: Any, **__: Any) -> None:
+        raise ValueError(f"asked for {' '.join(bots)}")
+
+    monkeypatch.setattr("agents.evaluate.ladder.climb", refuse)
+    with pytest.raises(SystemExit):
+        main(["ladder"])
+    names = capsys.readouterr().err.split("asked for ")[1].split()
+    assert {"random", "greedy", "efficient", "expert", "learned-klasik"} <= set(names)
+    own = [make_bot(name).name for name in names]
+    assert len(set(own)) == len(own) >= 10
+    assert not {"easy", "medium", "hard"} & set(names)

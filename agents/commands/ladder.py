@@ -34,15 +34,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Play, write the page and print the table."""
     from rich.console import Console
 
-    from okey_env.bots import bot_names
-
     from ..evaluate.ladder import climb
     from ..evaluate.ladder_page import print_ladder, write_page
 
     if arguments.into is not None and not arguments.into.is_dir():  # before the work, not after it
         raise ValueError(f"--into: there is no folder {str(arguments.into)!r}")
     ladder = climb(
-        arguments.bots or bot_names(),
+        arguments.bots or installed(),
         arguments.deals,
         rules_of(arguments.rules, arguments.switches),
         arguments.seed,
@@ -55,6 +53,23 @@ def run(arguments: argparse.Namespace) -> int:
         write_page(ladder, arguments.into)
     print_ladder(ladder, Console())
     return 0
+
+
+def installed() -> list[str]:
+    """All installed bots by name, each once: `easy` is another name for `greedy`.
+
+    >>> names = installed()
+    >>> "greedy" in names, "easy" in names
+    (True, False)
+    """
+    from okey_env.bots import bot_names, make_bot
+
+    chosen: dict[str, str] = {}
+    for name in bot_names():
+        own = make_bot(name).name
+        if name == own or own not in chosen:
+            chosen[own] = name
+    return sorted(chosen.values())
 
 
 def _whole(name: str, text: str) -> int:
