@@ -1,8 +1,8 @@
 """What the open tiles tell about the hidden ones: four chances for each face, by a small network.
 
 What has been thrown, taken, left lying or is still unseen around a face says who needs it and where its copies are.
-`clues` weighs that in two sums, which is quick, and what the rules go by; the network here knows twice as much beyond
-what the progress of the round says (training_configs/README.md), and is for those who look more closely.
+`clues` weighs that in two sums, which is quick, and what the rules go by; the network here knows nearly twice as much
+beyond what the progress of the round says (training_configs/README.md), and is for those who look more closely.
 
 It looks at each face in the same way: at the face itself, those one and two away in runs, and its number in the other
 colours, in two layers. So it is the same under all 48 symmetries of the tiles. It reads a `Position`, which is what the
@@ -24,6 +24,7 @@ from okey_env.engine.hand import lowest_bit, popcount
 from okey_env.engine.hand.bits import FACES
 
 from .clues import NUM_PLACES, places_of
+from .parts import size_of
 from .position import Position
 
 Floats = npt.NDArray[np.float32]
@@ -55,7 +56,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
 }
 """The parts of the vector of weights, in order, inputs first. A layer's inputs are its planes at the four places of
 `clues.places_of`, all planes at one place before the next, then the scalars."""
-NUM_WEIGHTS = sum(int(np.prod(shape)) for shape in SHAPES.values())
+NUM_WEIGHTS = size_of(SHAPES)
 _BIAS_1 = (_FIRST + NUM_SCALARS) * CHANNELS
 _SECOND_AT = _BIAS_1 + CHANNELS
 _BIAS_2 = _SECOND_AT + (_SECOND + NUM_SCALARS) * CHANNELS
@@ -205,17 +206,3 @@ def _add_layer(inputs: Floats, weights: Floats, start: int, out: Floats) -> None
             h += value * row[7]
         out[k], out[k + 1], out[k + 2], out[k + 3] = a, b, c, d
         out[k + 4], out[k + 5], out[k + 6], out[k + 7] = e, f, g, h
-
-
-def split_weights(weights: Floats) -> dict[str, Floats]:
-    """The parts of a vector of weights by name; views.
-
-    >>> sum(part.size for part in split_weights(WEIGHTS).values()) == NUM_WEIGHTS
-    True
-    """
-    parts, start = {}, 0
-    for name, shape in SHAPES.items():
-        size = int(np.prod(shape))
-        parts[name] = weights[start : start + size].reshape(shape)
-        start += size
-    return parts

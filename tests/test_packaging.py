@@ -29,6 +29,7 @@ TRAINING = (
     "hidden_fit",
     "monte_carlo",
     "optimizers",
+    "parts_net",
     "policy",
     "ppo",
     "sb3_env",

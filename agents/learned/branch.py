@@ -23,7 +23,7 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS
 
 from ..judge import best_of, rate_position
 from ..position import position_in
-from ..scorer.choose import Policy, choose_by
+from ..scorer.choose import Policy, best_place, choose_by
 from ..scorer.features import MAX_CANDIDATES, fill_features, pick_candidates
 from ..scorer.network import run_scorer
 from ..value import NUM_VALUE_INPUTS
@@ -133,11 +133,7 @@ def note_decision(
     elif count > 1:
         run_scorer(table, features, count, plays.weights, scores)
         scores[0] += plays.bonus
-        best = 0
-        for place in range(1, count):
-            if scores[place] > scores[best]:
-                best = place
-        action = int(actions[best])
+        action = int(actions[best_place(scores, count)])
     return action, count if labelled else 0
 
 

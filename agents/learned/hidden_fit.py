@@ -37,11 +37,11 @@ from ..hidden_tiles import (
     NUM_SETS,
     SHAPES,
     fill_inputs,
-    split_weights,
 )
 from ..judge import Weights, best_of, rate_position
 from ..position import position_in, set_of_counts, twice_of_counts
 from ..value import STOCK_SIZE, count_stock
+from .parts_net import PartsNet
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -153,14 +153,13 @@ def positions_of(
     return Positions._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 
-class HiddenTilesNet(nn.Module):
+class HiddenTilesNet(PartsNet):
     """The network of `agents.hidden_tiles`, for rules in which a 1 may follow a 13."""
 
     around: torch.Tensor
 
     def __init__(self) -> None:
-        super().__init__()
-        self.parts = nn.ParameterDict({name: nn.Parameter(torch.zeros(shape)) for name, shape in SHAPES.items()})
+        super().__init__(SHAPES)
         for name in ("first", "second", "out"):
             bound = SHAPES[name][0] ** -0.5
             nn.init.uniform_(self.parts[name], -bound, bound)
@@ -184,16 +183,6 @@ class HiddenTilesNet(nn.Module):
             hidden = layer.transpose(1, 2)
         odds: torch.Tensor = layer @ self.parts["out"] + self.parts["bias_3"]
         return odds
-
-    def weights(self) -> Floats:
-        """All weights as the vector that the kernel takes."""
-        return np.concatenate([self.parts[name].detach().numpy().reshape(-1) for name in SHAPES])
-
-    def set_weights(self, weights: Floats) -> None:
-        """Take over a vector of weights."""
-        with torch.no_grad():
-            for name, part in split_weights(weights).items():
-                self.parts[name].copy_(torch.from_numpy(np.array(part)))
 
 
 def planes_of(words: Ints) -> torch.Tensor:

@@ -14,8 +14,9 @@ import onnxruntime
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
+from ..parts import size_of, split_parts
 from ..scorer.features import FEATURES_VERSION, MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE
-from ..scorer.network import NARROW, SHAPES, WIDE, run_scorer, split_weights
+from ..scorer.network import NARROW, SHAPES, WIDE, run_scorer
 from ..scorer.rule import RULE_NAME
 from .bot_folder import packed, write_bot
 from .checkpoint import load_checkpoint
@@ -46,12 +47,14 @@ def export_scorer(run: Path, config: ScorerConfig, folder: Path) -> Path:
         "choice": {"rule": RULE_NAME, "margin": config.choice.margin, "bonus": config.choice.bonus},
         "rule": checkpoint.meta["rule"],
     }
-    return write_bot(run, config, checkpoint, folder, packed(split_weights(weights)), model, parts)
+    return write_bot(run, config, checkpoint, folder, packed(split_parts(weights, SHAPES)), model, parts)
 
 
 def scorer_onnx(weights: Floats) -> bytes:
     """The scorer as ONNX."""
-    initializers = [numpy_helper.from_array(np.array(part), name) for name, part in split_weights(weights).items()]
+    initializers = [
+        numpy_helper.from_array(np.array(part), name) for name, part in split_parts(weights, SHAPES).items()
+    ]
     initializers.append(numpy_helper.from_array(np.array([1], np.int64), "one"))
     initializers.append(numpy_helper.from_array(np.array([-1], np.int64), "last"))
     nodes = [
@@ -96,7 +99,7 @@ def check_scorers(weights: Floats, model: bytes) -> None:
     Raises:
         RuntimeError: they do not agree.
     """
-    assert weights.size == sum(int(np.prod(shape)) for shape in SHAPES.values())
+    assert weights.size == size_of(SHAPES)
     generator = np.random.default_rng(0)
     tables = generator.random((64, NUM_TABLE), np.float32)
     features = generator.random((64, MAX_CANDIDATES, NUM_FEATURES), np.float32)

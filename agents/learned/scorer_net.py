@@ -9,8 +9,9 @@ import torch
 from torch import nn
 
 from ..scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE
-from ..scorer.network import SHAPES, WIDE, split_weights
+from ..scorer.network import SHAPES, WIDE
 from .decisions import Decisions
+from .parts_net import PartsNet
 
 Floats = npt.NDArray[np.float32]
 Loss = Callable[["Scores", torch.Tensor, torch.Tensor], torch.Tensor]
@@ -25,15 +26,14 @@ class Scores(NamedTuple):
     """`(B, C)` bool: which there are."""
 
 
-class ScorerNet(nn.Module):
+class ScorerNet(PartsNet):
     """The network of `agents.scorer.network`.
 
     The last layer begins at 0, so that a fresh network leaves every choice to the rule.
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        self.parts = nn.ParameterDict({name: nn.Parameter(torch.zeros(shape)) for name, shape in SHAPES.items()})
+        super().__init__(SHAPES)
         first = NUM_TABLE + NUM_FEATURES
         for name, inputs in (("table", first), ("candidate", first), ("hidden", WIDE)):
             bound = inputs**-0.5
@@ -47,16 +47,6 @@ class ScorerNet(nn.Module):
         narrow = torch.relu(torch.addmm(parts["bias_2"], wide, parts["hidden"]))
         scores: torch.Tensor = torch.mv(narrow, parts["out"]) + parts["bias_3"]
         return scores
-
-    def weights(self) -> Floats:
-        """All weights as the vector that the kernels take."""
-        return np.concatenate([self.parts[name].detach().numpy().reshape(-1) for name in SHAPES])
-
-    def set_weights(self, weights: Floats) -> None:
-        """Take over a vector of weights."""
-        with torch.no_grad():
-            for name, part in split_weights(weights).items():
-                self.parts[name].copy_(torch.from_numpy(np.array(part)))
 
 
 class Batch(NamedTuple):

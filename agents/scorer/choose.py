@@ -81,11 +81,17 @@ def choose_scored(position: Position, rule: Weights, weights: Floats, margin: np
     actions = np.empty(MAX_CANDIDATES, np.int64)
     scores = np.empty(MAX_CANDIDATES, np.float32)
     count = score_candidates(position, rule, weights, margin, bonus, actions, scores)
+    return int(actions[best_place(scores, count)])
+
+
+@kernel
+def best_place(scores: Floats, count: int) -> int:
+    """The place of the highest of the first scores, the first of equals."""
     best = 0
     for place in range(1, count):
         if scores[place] > scores[best]:
             best = place
-    return int(actions[best])
+    return best
 
 
 @kernel

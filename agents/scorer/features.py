@@ -192,16 +192,16 @@ def _fill_foretold(
 ) -> None:
     """What the hidden tiles are likely to be: who needs the tile thrown, and where the useful ones are."""
     chances = np.empty((NUM_FACES, NUM_CHANCES), np.float32)
+    unseen, unseen_twice = int(position.unseen), int(position.unseen_twice)
     faces = 0
     for place in range(count):
-        faces |= helps[place]
+        faces |= helps[place] & unseen
         action = actions[place]
         if action >= THROW and action < THROW + WILD:
             faces |= 1 << as_int(BIT_OF_KIND[action - THROW])
     if faces & FACES == 0:
         return
     foretell(position, faces, HIDDEN_TILES, chances)
-    unseen, unseen_twice = int(position.unseen), int(position.unseen_twice)
     for place in range(count):
         action, row = actions[place], features[place]
         if action >= THROW and action < THROW + WILD:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
 
+from ..parts import size_of
 from .features import NUM_FEATURES, NUM_TABLE
 
 Floats = npt.NDArray[np.float32]
@@ -25,7 +26,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "bias_3": (1,),
 }
 """The parts of the vector, in order, each with its shape, inputs first."""
-NUM_WEIGHTS = sum(int(np.prod(shape)) for shape in SHAPES.values())
+NUM_WEIGHTS = size_of(SHAPES)
 _CANDIDATE = NUM_TABLE * WIDE
 _BIAS_1 = _CANDIDATE + NUM_FEATURES * WIDE
 _HIDDEN = _BIAS_1 + WIDE
@@ -75,17 +76,3 @@ def run_scorer(table: Floats, features: Floats, count: int, weights: Floats, sco
         for k in range(NARROW):
             score += max(narrow[k], np.float32(0)) * weights[_OUT + k]
         scores[place] = score
-
-
-def split_weights(weights: Floats) -> dict[str, Floats]:
-    """The parts of a vector of weights by name; views.
-
-    >>> sum(part.size for part in split_weights(np.zeros(NUM_WEIGHTS, np.float32)).values()) == NUM_WEIGHTS
-    True
-    """
-    parts, start = {}, 0
-    for name, shape in SHAPES.items():
-        size = int(np.prod(shape))
-        parts[name] = weights[start : start + size].reshape(shape)
-        start += size
-    return parts
