@@ -9,6 +9,9 @@ in thousandths of a point a decision, as gains over the choice of `expert`:
   much has who has thought in so many worlds;
 - *true*: how much of what worlds hold against the scores holds in the true position too. 1: worlds are right; 0: it is
   the fault of the belief, and nothing can be gained by it.
+
+With `--know-racks` the worlds are the true position with its stock in another order: what is gained then has who knows
+all racks, more than any bot can.
 """
 
 import argparse
@@ -38,10 +41,11 @@ from okey_env.actions import TAKE
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal
 from okey_env.engine.observe import observe
-from okey_env.engine.random import below, derive_seed
+from okey_env.engine.random import advance, below, derive_seed
 from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, new_games
 from okey_env.engine.turn import apply
 from okey_env.rules import as_rules
+from okey_env.tiles import NUM_SEATS, NUM_STOCK
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.float64]
@@ -69,6 +73,22 @@ class Tried(NamedTuple):
 
 
 @kernel
+def deal_stock_again(game: np.record, seed: np.uint64) -> None:
+    """Put the tiles that are still to be drawn into another order; the game has draw queues."""
+    places = np.empty(NUM_STOCK, np.int64)
+    count = 0
+    for seat in range(NUM_SEATS):
+        for place in range(game.queue_next[seat], game.queue_end[seat]):
+            places[count] = place
+            count += 1
+    state = seed
+    for last in range(count - 1, 0, -1):
+        state = advance(state)
+        one, two = places[last], places[below(state, last + 1)]
+        game.stock[one], game.stock[two] = game.stock[two], game.stock[one]
+
+
+@kernel
 def try_decisions(
     games: npt.NDArray[np.record],
     seen: npt.NDArray[np.record],
@@ -76,6 +96,7 @@ def try_decisions(
     plays_on: Policy,
     seed: np.uint64,
     worlds: int,
+    know_racks: bool,
     value_weights: Floats,
     tried: Tried,
 ) -> None:
@@ -108,7 +129,11 @@ def try_decisions(
                     observe(game, game.turn, seen[0])
                     for world in range(worlds):
                         world_seed = derive_seed(chance, np.uint64(world))
-                        believe(seen[0], 1, world_seed, games[1])
+                        if know_racks:
+                            games[1] = game
+                            deal_stock_again(games[1], world_seed)
+                        else:
+                            believe(seen[0], 1, world_seed, games[1])
                         label_candidates(
                             games[1:], plays_on, plays_on, actions, count, OWN_TURNS, value_weights, world_seed, labels
                         )
@@ -125,6 +150,7 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=256)
     parser.add_argument("--rules", default="gamelake")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--know-racks", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if options.worlds < 2 or options.worlds % 2:
@@ -144,7 +170,8 @@ def main() -> None:
             np.zeros((CHUNK, MAX_CANDIDATES), np.float32),
             np.zeros((CHUNK, 2, MAX_CANDIDATES), np.float32),
         )
-        try_decisions(games, seen, scorer, plays_on, seed, options.worlds, value_for(rules), tried)
+        know = options.know_racks
+        try_decisions(games, seen, scorer, plays_on, seed, options.worlds, know, value_for(rules), tried)
         return tried
 
     began = time.process_time()

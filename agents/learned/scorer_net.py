@@ -30,11 +30,15 @@ class ScorerNet(PartsNet):
     """The network of `agents.scorer.network`.
 
     The last layer begins at 0, so that a fresh network leaves every choice to the rule.
+
+    Args:
+        num_table: numbers of the table; more than it has are for trials, no kernel runs such a network.
+        num_features: numbers of a candidate; the same.
     """
 
-    def __init__(self) -> None:
-        super().__init__(SHAPES)
-        first = NUM_TABLE + NUM_FEATURES
+    def __init__(self, num_table: int = NUM_TABLE, num_features: int = NUM_FEATURES) -> None:
+        super().__init__({**SHAPES, "table": (num_table, WIDE), "candidate": (num_features, WIDE)})
+        first = num_table + num_features
         for name, inputs in (("table", first), ("candidate", first), ("hidden", WIDE)):
             bound = inputs**-0.5
             nn.init.uniform_(self.parts[name], -bound, bound)
@@ -104,6 +108,11 @@ class Batches:
             torch.from_numpy(labels.reshape(len(chosen), MAX_CANDIDATES)),
             torch.from_numpy(extra.reshape(len(chosen), MAX_CANDIDATES)),
         )
+
+    def in_order(self, size: int = 8192) -> Iterator[Batch]:
+        """All decisions as they lie, `size` at a time."""
+        for start in range(0, len(self._decisions), size):
+            yield self.take(np.arange(start, min(start + size, len(self._decisions))))
 
     def shuffled(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
         """All decisions in a random order, in batches of `size`; what is left over is left out."""
@@ -184,11 +193,9 @@ def fit_scorer(
 
 def agreement(net: ScorerNet, decisions: Decisions) -> float:
     """In how many decisions the highest score is that of a candidate with the highest label."""
-    batches = Batches(decisions)
     same = 0
     with torch.no_grad():
-        for start in range(0, len(decisions), 8192):
-            batch = batches.take(np.arange(start, min(start + 8192, len(decisions))))
+        for batch in Batches(decisions).in_order():
             scores = batch.scores(net)
             labels = torch.where(scores.there, batch.labels, -torch.inf)
             best = scores.padded.argmax(dim=1, keepdim=True)

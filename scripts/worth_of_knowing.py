@@ -1,0 +1,262 @@
+"""What hidden tiles would be worth to who knew them: `scripts/worth_of_knowing.py --decisions 1000000`.
+
+Scorers are fitted to the same labels of `expert`'s self-play, each with another piece of what no bot may see among its
+inputs, and measured on labels held out: how far the label of the chosen candidate is above that of the rule's choice.
+A piece that is worth little need not be foretold; of one that is worth much, what the open tiles tell of it bounds what
+can be gained. Told in thousandths of a point a decision, differences to the scorer without a piece.
+"""
+
+import argparse
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from agents.evaluate.stats import clustered_interval
+from agents.expert_bot import WEIGHTS
+from agents.judge import best_of, rate_position
+from agents.learned.branching import label
+from agents.learned.config import BranchingConfig, ChoiceConfig
+from agents.learned.decisions import Decisions
+from agents.learned.scorer_net import Batches, ScorerNet, difference_loss, fit_scorer
+from agents.position import Position, position_in, set_of_counts, twice_of_counts
+from agents.scorer.choose import Policy
+from agents.scorer.features import MAX_CANDIDATES, pick_candidates, tiles_of
+from agents.value import STOCK_SIZE, count_stock
+from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
+from okey_env.engine._jit import kernel
+from okey_env.engine.deal import deal
+from okey_env.engine.hand import KIND_OF_BIT, analyse, distance_and_useful, lowest_bit
+from okey_env.engine.hand.bits import as_int
+from okey_env.engine.random import derive_seed
+from okey_env.engine.state import NO_SEAT, NOT_ENDED, new_games
+from okey_env.engine.turn import apply, kind_set
+from okey_env.rules import as_rules
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD
+
+Floats = npt.NDArray[np.float32]
+Halves = npt.NDArray[np.float16]
+
+NEEDED, NEEDED_AT_1, NEEDED_AT_2, IN_STOCK, PART_OF_STOCK, WITH_LEFT, NUM_OF_CANDIDATE = range(7)
+"""Of a candidate: the tile thrown helps the right-hand neighbour, at distance 1, at 2; of the tiles useful after it,
+how many lie in the stock, what part of the stock that is, and how many the left neighbour holds."""
+NUM_OF_TABLE = 4 * (NUM_SEATS - 1)
+"""Of the table: the distances of the others, from the right on, 1, 2, 3, and 4 or more apart."""
+PIECES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "nothing": ((), ()),
+    "how far the others are": (tuple(range(NUM_OF_TABLE)), ()),
+    "whether the right-hand neighbour needs the tile thrown": ((), (NEEDED,)),
+    "the same, and at what distance": ((), (NEEDED, NEEDED_AT_1, NEEDED_AT_2)),
+    "where the useful tiles lie": ((), (IN_STOCK, PART_OF_STOCK, WITH_LEFT)),
+    "all of it": (tuple(range(NUM_OF_TABLE)), tuple(range(NUM_OF_CANDIDATE))),
+}
+"""What each scorer sees more: numbers of the table, numbers of a candidate."""
+CHUNK = 20_000
+HELD_OUT = 0.3
+
+
+@kernel
+def useful_after(position: Position, action: int, after: npt.NDArray[np.uint64]) -> int:
+    """What is useful after a draw, a take with the best throw that follows, or a throw; `after` is to work in."""
+    once, twice, wilds = position.once, position.twice, int(position.wilds)
+    if action == DRAW:
+        _, useful = distance_and_useful(once, twice, wilds, position.run_13_1, after)
+        return as_int(useful)
+    if action == TAKE:
+        if position.offer == WILD:
+            wilds += 1
+        else:
+            tile = kind_set(position.offer)
+            once, twice = once | tile, twice | (once & tile)
+    _, keep, _ = analyse(once, twice, wilds, position.run_13_1, after)
+    if action != TAKE:
+        return as_int(after[action - THROW])
+    best, most = 0, -1
+    kinds = as_int(keep)
+    while kinds:
+        helps = as_int(after[KIND_OF_BIT[lowest_bit(kinds)]])
+        kinds &= kinds - 1
+        total = tiles_of(helps, int(position.unseen), int(position.unseen_twice))
+        if total > most:
+            best, most = helps, total
+    return best
+
+
+@kernel
+def note_hidden(
+    game: np.record,
+    actions: npt.NDArray[np.int64],
+    count: int,
+    after: npt.NDArray[np.uint64],
+    table: Floats,
+    rows: Floats,
+) -> None:
+    """Fill what is hidden of a decision, `(NUM_OF_TABLE,)` and `(C, NUM_OF_CANDIDATE)`; `after` is to work in."""
+    position = position_in(game)
+    distance_of_right, useful_to_right = 0, 0
+    for step in range(NUM_SEATS - 1, 0, -1):
+        seat = (int(game.turn) + step) % NUM_SEATS
+        wilds = int(game.rack[seat, WILD])
+        distance, useful = distance_and_useful(game.once[seat], game.twice[seat], wilds, game.run_13_1 != 0, after)
+        table[4 * (step - 1) + min(max(distance, 1), 4) - 1] = 1
+        distance_of_right, useful_to_right = distance, as_int(useful)
+    left = (int(game.turn) + NUM_SEATS - 1) % NUM_SEATS
+    stock = np.zeros(STOCK_SIZE, np.uint8)
+    count_stock(game, stock)
+    once, twice = set_of_counts(stock), twice_of_counts(stock)
+    for place in range(count):
+        action, row = actions[place], rows[place]
+        if action == SHOW or action >= FINISH:
+            continue
+        if action >= THROW:
+            row[NEEDED] = (useful_to_right & as_int(kind_set(action - THROW))) != 0
+            row[NEEDED_AT_1] = row[NEEDED] * (distance_of_right == 1)
+            row[NEEDED_AT_2] = row[NEEDED] * (distance_of_right == 2)
+        helps = useful_after(position, action, after)
+        there = np.float32(tiles_of(helps, once, twice))
+        row[IN_STOCK] = there / np.float32(8)
+        row[PART_OF_STOCK] = np.float32(4) * there / np.float32(max(1, int(game.stock_left)))
+        row[WITH_LEFT] = np.float32(tiles_of(helps, as_int(game.once[left]), as_int(game.twice[left]))) / np.float32(2)
+
+
+@kernel
+def note_all(
+    games: npt.NDArray[np.record],
+    plays: Policy,
+    seed: np.uint64,
+    counts: npt.NDArray[np.int64],
+    tables: Floats,
+    features: Floats,
+) -> bool:
+    """Play the rounds of a seed again that `label` has labelled, and note what was hidden.
+
+    Args:
+        games: `(1,)` with draw queues; played in.
+        plays: the rule.
+        seed: of the labels.
+        counts: `(N,)` of the labels.
+        tables: `(N, NUM_OF_TABLE)` of 0, to fill.
+        features: `(M, NUM_OF_CANDIDATE)` of 0, to fill.
+
+    Returns:
+        Whether those were the decisions.
+    """
+    game = games[0]
+    ratings = np.empty(NUM_ACTIONS, np.float32)
+    actions = np.empty(MAX_CANDIDATES, np.int64)
+    after = np.empty(NUM_KINDS, np.uint64)
+    noted, rows, number = 0, 0, 0
+    while noted < len(counts):
+        game.seed = derive_seed(seed, np.uint64(number))
+        game.round_number = 0
+        number += 1
+        deal(game, NO_SEAT)
+        while game.ending == NOT_ENDED:
+            position = position_in(game)
+            rate_position(position, plays.rule, ratings)
+            count = pick_candidates(ratings, plays.margin, actions)
+            if count > 1:
+                if noted == len(counts) or counts[noted] != count:
+                    return False
+                note_hidden(game, actions, count, after, tables[noted], features[rows : rows + count])
+                noted += 1
+                rows += count
+            apply(game, best_of(ratings, position, seed))
+    return True
+
+
+def main() -> None:
+    """Label, fit, and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--decisions", type=int, default=1_000_000)
+    parser.add_argument("--rules", default="gamelake")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    rules = as_rules(options.rules)
+    plays = Policy(WEIGHTS, margin=np.float32(ChoiceConfig().margin))
+
+    def chunk(number: int) -> tuple[Decisions, Halves, Halves]:
+        seed = np.uint64(derive_seed(np.uint64(options.seed), np.uint64(number)))
+        decisions = label(rules, plays, int(seed), CHUNK)
+        tables = np.zeros((len(decisions), NUM_OF_TABLE), np.float32)
+        features = np.zeros((len(decisions.labels), NUM_OF_CANDIDATE), np.float32)
+        if not note_all(new_games(rules, 1, draw_queues=True), plays, seed, decisions.counts, tables, features):
+            raise RuntimeError(f"chunk {number}: the rounds played again were others than those labelled")
+        return decisions, tables.astype(np.float16), features.astype(np.float16)
+
+    with ThreadPoolExecutor(options.workers) as executor:
+        chunks = list(executor.map(chunk, range(-(-options.decisions // CHUNK))))
+    held = max(1, round(HELD_OUT * len(chunks)))
+    seconds = time.process_time()
+    print(f"{len(chunks)} chunks of {CHUNK:,} decisions, {held} held out, {rules.name}, {seconds:,.0f} CPU seconds")
+    without: Floats | None = None
+    for name, columns in PIECES.items():
+        test, learned = _with(chunks[:held], *columns), _with(chunks[held:], *columns)
+        gains = _gains_of(_fit(learned, options.seed), test)
+        without = gains if without is None else without
+        print(f"{name}: {_interval(gains)}, more by {_interval(gains - without)}", flush=True)
+
+
+def _with(
+    chunks: list[tuple[Decisions, Halves, Halves]], of_table: tuple[int, ...], of_candidate: tuple[int, ...]
+) -> Decisions:
+    """The decisions of some chunks with more numbers of the table and of the candidates."""
+    return Decisions.join(
+        [
+            Decisions(
+                np.concatenate([decisions.tables, tables[:, of_table]], axis=1),
+                np.concatenate([decisions.features, features[:, of_candidate]], axis=1),
+                decisions.counts,
+                decisions.labels,
+            )
+            for decisions, tables, features in chunks
+        ]
+    )
+
+
+def _fit(decisions: Decisions, seed: int) -> ScorerNet:
+    """A scorer fitted as the recipe does it."""
+    recipe = BranchingConfig()
+    torch.manual_seed(seed)
+    net = ScorerNet(decisions.tables.shape[1], decisions.features.shape[1])
+    fit_scorer(
+        net,
+        decisions,
+        difference_loss,
+        seed=seed,
+        epochs=recipe.epochs,
+        minibatch=recipe.minibatch,
+        learning_rate=recipe.learning_rate,
+        weight_decay=recipe.weight_decay,
+    )
+    return net
+
+
+def _gains_of(net: ScorerNet, decisions: Decisions) -> Floats:
+    """`(N,)` how far the label of the choice is above that of the rule's."""
+    bonus = ChoiceConfig().bonus
+    gains = []
+    with torch.no_grad():
+        for batch in Batches(decisions).in_order():
+            scores = batch.scores(net).padded
+            scores[:, 0] += bonus
+            chosen = batch.labels.gather(1, scores.argmax(dim=1, keepdim=True))[:, 0]
+            gains.append((chosen - batch.labels[:, 0]).numpy())
+    return np.concatenate(gains)
+
+
+def _interval(gains: Floats) -> str:
+    interval = clustered_interval(1000 * gains[:, None])
+    return f"{interval.mean:.1f} ± {interval.margin:.1f}"
+
+
+if __name__ == "__main__":
+    main()
