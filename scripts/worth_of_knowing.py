@@ -66,7 +66,8 @@ def useful_after(position: Position, action: int, after: npt.NDArray[np.uint64])
     """What is useful after a draw, a take with the best throw that follows, or a throw; `after` is to work in."""
     once, twice, wilds = position.once, position.twice, int(position.wilds)
     if action == DRAW:
-        _, useful = distance_and_useful(once, twice, wilds, position.run_13_1, after)
+        found = np.empty(1, np.uint64)
+        _, useful = distance_and_useful(once, twice, wilds, position.run_13_1, found)
         return as_int(useful)
     if action == TAKE:
         if position.offer == WILD:
@@ -99,11 +100,12 @@ def note_hidden(
 ) -> None:
     """Fill what is hidden of a decision, `(NUM_OF_TABLE,)` and `(C, NUM_OF_CANDIDATE)`; `after` is to work in."""
     position = position_in(game)
+    found = np.empty(1, np.uint64)
     distance_of_right, useful_to_right = 0, 0
     for step in range(NUM_SEATS - 1, 0, -1):
         seat = (int(game.turn) + step) % NUM_SEATS
         wilds = int(game.rack[seat, WILD])
-        distance, useful = distance_and_useful(game.once[seat], game.twice[seat], wilds, game.run_13_1 != 0, after)
+        distance, useful = distance_and_useful(game.once[seat], game.twice[seat], wilds, game.run_13_1 != 0, found)
         table[4 * (step - 1) + min(max(distance, 1), 4) - 1] = 1
         distance_of_right, useful_to_right = distance, as_int(useful)
     left = (int(game.turn) + NUM_SEATS - 1) % NUM_SEATS
