@@ -57,6 +57,8 @@ PIECES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "all of it": (tuple(range(NUM_OF_TABLE)), tuple(range(NUM_OF_CANDIDATE))),
 }
 """What each scorer sees more: numbers of the table, numbers of a candidate."""
+MARGIN = 20.0
+"""That of the agents that ship."""
 CHUNK = 20_000
 HELD_OUT = 0.3
 
@@ -183,7 +185,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     rules = as_rules(options.rules)
-    plays = Policy(WEIGHTS, margin=np.float32(ChoiceConfig().margin))
+    plays = Policy(WEIGHTS, margin=np.float32(MARGIN))
 
     def chunk(number: int) -> tuple[Decisions, Halves, Halves]:
         seed = np.uint64(derive_seed(np.uint64(options.seed), np.uint64(number)))
