@@ -1,8 +1,5 @@
 # Every command starts here and is one short script in scripts/. `make` alone lists them.
-# PYTHON=python3.12 make venv  chooses the interpreter that .venv is made with.
-
-PYTHON ?= python3
-export PYTHON
+# PYTHON=python3.12 make venv  chooses the interpreter that .venv is made with; the other commands keep to it.
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

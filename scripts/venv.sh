@@ -2,7 +2,13 @@
 # Makes .venv with the pinned versions and the project itself, editable. Does nothing when that is done already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-python=${PYTHON:-python3}
+
+# The interpreter that is asked for, else the one that .venv was made with, else python3.
+python=python3
+if [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)' 2>/dev/null)" = "$PWD/.venv" ]; then
+    python=.venv/bin/python
+fi
+python=${PYTHON:-$python}
 
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') || {
     echo "venv: cannot run $python; name an interpreter, as in: PYTHON=python3.11 make venv" >&2
