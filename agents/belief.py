@@ -75,7 +75,7 @@ def believe_all(
 def play_on(seen: np.record, tiles: Tiles, sizes: npt.NDArray[np.int64], state: np.uint64, after: Sets) -> None:
     """Let the hidden racks of a hidden order draw and throw, in any order of the seats; `after` is to work in."""
     open_once, open_twice = open_tiles(seen)
-    stock = sizes.sum()
+    stock = int(sizes.sum())
     state = advance(state)
     begin = below(state, NUM_SEATS - 1)
     for turn in range(NUM_SEATS - 1):

@@ -17,7 +17,7 @@ def choose(seen: np.record, seed: np.uint64) -> int:
     """The action for an OBSERVATION with the observer to move."""
     mask = np.empty(NUM_ACTIONS, np.int8)
     observed_mask(seen, mask)
-    left = below(advance(move_seed(seen, seed)), mask.sum())  # so many legal actions come before the chosen one
+    left = below(advance(move_seed(seen, seed)), int(mask.sum()))  # so many legal actions come before the chosen one
     for action in range(NUM_ACTIONS):
         if mask[action] != 0:
             if left == 0:

@@ -131,7 +131,7 @@ class Sheet:
         rows, columns = (-(-(n + shift) // _FINER) for n, shift in zip(glyphs.shape, (shift_y, shift_x), strict=True))
         fine = np.zeros((rows * _FINER, columns * _FINER), np.float32)
         fine[shift_y : shift_y + glyphs.shape[0], shift_x : shift_x + glyphs.shape[1]] = glyphs
-        cover = fine.reshape(rows, _FINER, columns, _FINER).mean(axis=(1, 3))
+        cover = fine.reshape(rows, _FINER, columns, _FINER).mean(axis=(1, 3), dtype=np.float32)
         height, width = self.pixels.shape[1:]
         cover = cover[max(0, -row) : height - row, max(0, -column) : width - column]
         row, column = max(0, row), max(0, column)

@@ -162,7 +162,7 @@ def _cover(seen: np.record, sizes: npt.NDArray[np.int64], state: np.uint64) -> n
         for step in range(NUM_SEATS):
             sizes[_FIRST_HEAP + step] = uncovered[step]
         # choose `takes` of the free turns: each in order with the share that is still to be chosen
-        ahead = free.sum()
+        ahead = int(free.sum())
         for step in range(NUM_SEATS):
             for _ in range(free[step]):
                 state = advance(state)
