@@ -45,7 +45,7 @@ Halves = npt.NDArray[np.float16]
 
 NEEDED, NEEDED_AT_1, NEEDED_AT_2, IN_STOCK, PART_OF_STOCK, WITH_LEFT, NUM_OF_CANDIDATE = range(7)
 """Of a candidate: the tile thrown helps the right-hand neighbour, at distance 1, at 2; of the tiles useful after it,
-how many lie in the stock, what part of the stock that is, and how many the left neighbour holds."""
+how many lie in the stock, what part of the stock that is, and how many the left neighbour holds, wild ones left out."""
 NUM_OF_TABLE = 4 * (NUM_SEATS - 1)
 """Of the table: the distances of the others, from the right on, 1, 2, 3, and 4 or more apart."""
 PIECES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
