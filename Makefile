@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo reproduce test check format slow bench coverage clean
+.PHONY: help venv demo reproduce test pythons check format slow bench coverage clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -22,6 +22,9 @@ test: venv  ## all that CI runs: checks, tests and doctests, the wheel
 	scripts/check.sh
 	scripts/test.sh
 	scripts/build.sh
+
+pythons:  ## the same in fresh clones with other interpreters: make pythons PYTHONS="python3.12 python3.13"
+	scripts/pythons.sh $(PYTHONS)
 
 check: venv  ## format, lint, types, import contracts (nothing is changed)
 	scripts/check.sh

@@ -188,7 +188,8 @@ def _outcomes(games: npt.NDArray[np.record], firsts: npt.NDArray[np.int64]) -> n
     balance += np.where(finished, 0, games["void_points"]).astype(np.int16)[:, None]
     outcomes["points"] = np.take_along_axis(balance, seats, axis=1)
     outcomes["winner"] = np.where(games["winner"] == NO_SEAT, -1, (games["winner"] - firsts) % NUM_SEATS)
-    outcomes["finish"] = np.where(finished, 2 * games["by_pairs"] + games["by_okey"], -1)
+    kinds = (2 * games["by_pairs"] + games["by_okey"]).astype(np.int8)
+    outcomes["finish"] = np.where(finished, kinds, np.int8(-1))
     outcomes["ending"] = games["ending"]
     outcomes["throws"] = games["throws"]
     return outcomes
