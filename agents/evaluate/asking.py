@@ -43,7 +43,9 @@ WARMING_UP = -1
 """In place of a question's number: a move that counts for nothing."""
 
 _SLOWER = 3  # times its slowest pace so far: from there a batch is overdue
-_FIRST_MOVE = 20  # move limits that a bot has for a move that counts for nothing: kernels may be compiled then
+# Move limits that a bot has for a move that counts for nothing. Kernels may be compiled then: those of a learned scorer
+# take a minute of CPU time, and took more than 200 s by the clock where five processes shared two cores.
+_FIRST_MOVE = 60
 _NO_REPLY = np.iinfo(np.int64).min  # in place of an action
 
 
