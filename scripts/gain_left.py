@@ -31,7 +31,7 @@ from agents.evaluate.stats import clustered_interval
 from agents.expert_bot import WEIGHTS
 from agents.judge import choose_in_position
 from agents.learned.branch import label_candidates
-from agents.learned.rollout import for_rollouts
+from agents.learned.rollout import deal_stock_again, for_rollouts
 from agents.position import position_in
 from agents.pretrained import shipped_scorer
 from agents.scorer.choose import Policy, score_candidates
@@ -41,11 +41,10 @@ from okey_env.actions import TAKE
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal
 from okey_env.engine.observe import observe
-from okey_env.engine.random import advance, below, derive_seed
+from okey_env.engine.random import below, derive_seed
 from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, new_games
 from okey_env.engine.turn import apply
 from okey_env.rules import as_rules
-from okey_env.tiles import NUM_SEATS, NUM_STOCK
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.float64]
@@ -70,22 +69,6 @@ class Tried(NamedTuple):
     """`(N, C)` points in the true position."""
     halves: Floats
     """`(N, 2, C)` mean points in each half of the worlds."""
-
-
-@kernel
-def deal_stock_again(game: np.record, seed: np.uint64) -> None:
-    """Put the tiles that are still to be drawn into another order; the game has draw queues."""
-    places = np.empty(NUM_STOCK, np.int64)
-    count = 0
-    for seat in range(NUM_SEATS):
-        for place in range(game.queue_next[seat], game.queue_end[seat]):
-            places[count] = place
-            count += 1
-    state = seed
-    for last in range(count - 1, 0, -1):
-        state = advance(state)
-        one, two = places[last], places[below(state, last + 1)]
-        game.stock[one], game.stock[two] = game.stock[two], game.stock[one]
 
 
 @kernel

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from agents.evaluate.stats import clustered_interval
 from agents.expert_bot import WEIGHTS
 from agents.learned.branch import label_candidates
-from agents.learned.rollout import for_rollouts
+from agents.learned.rollout import deal_stock_again, for_rollouts
 from agents.pretrained import shipped_scorer
 from agents.scorer.choose import Policy
 from agents.search_bot import SearchBot
@@ -49,7 +49,6 @@ def main() -> None:
     seen = np.zeros(1, OBSERVATION)
     first = np.zeros(1, np.int64)
     labels = np.zeros(2, np.float32)
-    rng = np.random.default_rng(options.seed)
     gains = np.zeros((options.rounds, NUM_SEATS))
     changed, moves, thinking = 0, 0, 0.0
     for number in range(options.rounds):
@@ -68,9 +67,9 @@ def main() -> None:
                     seat = int(games["turn"][0])
                     for shuffle in range(options.shuffles):
                         games[1] = games[0]
-                        _deal_stock_again(games, 1, rng)
+                        seed = np.uint64(derive_seed(derive_seed(options.seed, moves), shuffle))
+                        deal_stock_again(games[1], seed)
                         tried = np.array([move, other])
-                        seed = np.uint64(derive_seed(options.seed, shuffle))
                         label_candidates(games[1:], plays_on, plays_on, tried, 2, OWN_TURNS, network, seed, labels)
                         gains[number, seat] += float(labels[1] - labels[0]) / options.shuffles
             act_in(games, 0, move)
@@ -82,14 +81,6 @@ def main() -> None:
                 f"{1000 * thinking / moves:.1f} ms a throw",
                 flush=True,
             )
-
-
-def _deal_stock_again(games: np.ndarray, i: int, rng: np.random.Generator) -> None:
-    """Shuffle the tiles of game i that are still to be drawn."""
-    places = np.concatenate(
-        [np.arange(*ends) for ends in zip(games["queue_next"][i], games["queue_end"][i], strict=True)]
-    )
-    games["stock"][i, places] = rng.permutation(games["stock"][i, places])
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ HELD_OUT = 0.3
 
 
 @kernel
-def useful_after(position: Position, action: int, after: npt.NDArray[np.uint64]) -> int:
+def helps_after(position: Position, action: int, after: npt.NDArray[np.uint64]) -> int:
     """What is useful after a draw, a take with the best throw that follows, or a throw; `after` is to work in."""
     once, twice, wilds = position.once, position.twice, int(position.wilds)
     if action == DRAW:
@@ -122,7 +122,7 @@ def note_hidden(
             row[NEEDED] = (useful_to_right & as_int(kind_set(action - THROW))) != 0
             row[NEEDED_AT_1] = row[NEEDED] * (distance_of_right == 1)
             row[NEEDED_AT_2] = row[NEEDED] * (distance_of_right == 2)
-        helps = useful_after(position, action, after)
+        helps = helps_after(position, action, after)
         there = np.float32(tiles_of(helps, once, twice))
         row[IN_STOCK] = there / np.float32(8)
         row[PART_OF_STOCK] = np.float32(4) * there / np.float32(max(1, int(game.stock_left)))

@@ -1,6 +1,5 @@
 """Learning curves: what a run measured is where the picture shows it."""
 
-import importlib.util
 import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -11,19 +10,14 @@ import pytest
 
 from agents.evaluate.stats import Interval
 from agents.learned.runs import log_event
+from tests.script_files import load_script
 
-ROOT = Path(__file__).resolve().parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
 def curves() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("curves_script", ROOT / "scripts" / "curves.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("curves")
 
 
 def evaluated(decisions: int, cpu: float, mean: float, margin: float, against: str = "expert", **more: Any) -> Any:

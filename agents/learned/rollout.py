@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
+from okey_env.engine.deal import shuffle
 from okey_env.engine.hand import distance_and_useful
 from okey_env.engine.state import ENDED_TRUNCATED, ENDED_VOID, NOT_ENDED, PHASE_DRAW
 from okey_env.engine.turn import apply
-from okey_env.tiles import WILD
+from okey_env.tiles import NUM_SEATS, NUM_STOCK, WILD
 
 from ..position import position_in
 from ..scorer.choose import Policy, choose_by
@@ -62,6 +63,23 @@ def play_on(game: np.record, seat: int, own: Policy, others: Policy, seed: np.ui
             apply(game, choose_by(position, others, seed))
         if game.phase == PHASE_DRAW and game.turn == seat:
             return
+
+
+@kernel
+def deal_stock_again(game: np.record, seed: np.uint64) -> None:
+    """Put the tiles that are still to be drawn into another order; the game has draw queues."""
+    tiles = np.empty(NUM_STOCK, np.uint8)
+    count = 0
+    for seat in range(NUM_SEATS):
+        for place in range(game.queue_next[seat], game.queue_end[seat]):
+            tiles[count] = game.stock[place]
+            count += 1
+    shuffle(tiles[:count], seed)
+    count = 0
+    for seat in range(NUM_SEATS):
+        for place in range(game.queue_next[seat], game.queue_end[seat]):
+            game.stock[place] = tiles[count]
+            count += 1
 
 
 @kernel

@@ -1,9 +1,5 @@
 """What `scripts/worth_of_knowing.py` takes for hidden is what lies hidden, by the public hand functions."""
 
-import importlib.util
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -18,20 +14,12 @@ from okey_env.engine.batch import act_in, deal_in, observe_at
 from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, new_games
 from okey_env.engine.turn import is_legal
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.script_files import load_script
 
 
 @pytest.fixture(scope="module")
-def script() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("worth_of_knowing", ROOT / "scripts" / "worth_of_knowing.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # kernels look their module up there
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+def script() -> ModuleType:
+    return load_script("worth_of_knowing")
 
 
 def test_what_is_hidden(script: ModuleType) -> None:
