@@ -10,7 +10,6 @@ an exported bot is read by the entry point `folder` of the group `okey_env.bot_l
 """
 
 import difflib
-import importlib
 import operator
 import os
 from collections.abc import Callable
@@ -29,9 +28,6 @@ LOADERS_GROUP = "okey_env.bot_loaders"
 """The entry-point group of what reads an exported bot; its `folder` takes a path and gives a bot."""
 BOT_FILE = "bot.json"
 """What a folder must hold to be an exported bot."""
-
-_OUR_BOTS = "agents"
-_MARKER = "__okey_env__"  # true in our `agents`, a top-level name that other distributions install as well
 
 
 @runtime_checkable
@@ -206,24 +202,12 @@ def _only(entries: list[EntryPoint], what: str) -> EntryPoint:
 
 def _load(entry: EntryPoint) -> Callable[..., Any]:
     try:
-        if entry.module.partition(".")[0] == _OUR_BOTS and _distribution(entry) == "okey-env":
-            _check_marker()
         loaded: Callable[..., Any] = entry.load()
     except (ImportError, AttributeError) as error:
         raise ValueError(
             f"{entry.name!r} of {_distribution(entry)} ({entry.value}) cannot be loaded: {error}"
         ) from error
     return loaded
-
-
-def _check_marker() -> None:
-    package = importlib.import_module(_OUR_BOTS)
-    if not getattr(package, _MARKER, False):
-        where = getattr(package, "__file__", None) or list(package.__path__)
-        raise ValueError(
-            f"the bots of okey-env are in its package {_OUR_BOTS!r}, but that name is taken by another one, {where}: "
-            "put okey-env first on the path, or into an environment of its own"
-        )
 
 
 def _distribution(entry: EntryPoint) -> str:

@@ -1,7 +1,7 @@
 """How good the racks of imagined worlds are, beside real ones: `scripts/calibrate_belief.py --rounds 300`.
 
 Games of equal bots are stopped now and then, and the hidden tiles dealt again as the seat to move sees them: evenly
-(`okey_env.engine.resample`) and as `search` does it (`agents.belief`). By how often the owner of a rack has thrown, a
+(`okey_env.engine.resample`) and as `search` does it (`thinking.worlds`). By how often the owner of a rack has thrown, a
 table gives the mean distance and number of useful unseen tiles of the others' racks, real, even and believed, and how
 well the worlds foretell which kinds a rack holds: the logarithmic loss for each kind and rack, less is better.
 """
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agents.belief import believe_all
+from okey_agents.thinking.worlds import believe_all
 from okey_env import Round, hands, make_bot
 from okey_env.engine.resample import resample_all
 from okey_env.engine.state import GAME, OBSERVATION

@@ -11,8 +11,8 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from agents.evaluate.sprt import Sprt
-from agents.evaluate.tables import CHUNK, Tables, chunks_of
+from okey_agents.evaluate.sprt import Sprt
+from okey_agents.evaluate.tables import CHUNK, Tables, chunks_of
 from okey_env.bots import BotSpec
 from okey_env.rules import Rules
 

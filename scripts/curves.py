@@ -17,9 +17,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agents.evaluate.stats import Interval
-from agents.evaluate.svg import NUM_HUES, WIDTH, document, signed, text, ticks
-from agents.learned.runs import LOG_FILE
+from okey_agents.evaluate.statistics import Interval
+from okey_agents.evaluate.svg import NUM_HUES, WIDTH, document, signed, text, ticks
+from okey_agents.training.runs import LOG_FILE
 
 LEFT, RIGHT, LEGEND_ROW, HEAD, PLOT, FOOT = 66, 24, 24, 34, 220, 44
 LETTER = 8  # the width of one, about

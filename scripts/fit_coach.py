@@ -12,8 +12,8 @@ import sys
 
 import numpy as np
 
-from agents.coach import CANDIDATES, MARGIN, try_moves
-from agents.expert_bot import ExpertBot, rate_batch
+from okey_agents.bots.expert import ExpertBot, rate_batch
+from okey_agents.coach.advice import CANDIDATES, MARGIN, try_moves
 from okey_env.actions import NUM_ACTIONS, SHOW
 from okey_env.round import Round
 

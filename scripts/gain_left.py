@@ -1,7 +1,7 @@
 """What a single move could still gain: `scripts/gain_left.py --decisions 3000 --worlds 256`.
 
 Decisions of `expert` against itself. Each of the scorer's candidates is tried in the true position, as in its training,
-and in worlds that agree with what the mover has seen (`agents.belief`), the same worlds for all. Three things are told,
+and in worlds that agree with what the mover has seen (`worlds`), the same worlds for all. Three things are told,
 in thousandths of a point a decision, as gains over the choice of `expert`:
 
 - *scorer*: its choice, valued in all worlds;
@@ -26,17 +26,17 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agents.belief import believe
-from agents.evaluate.stats import clustered_interval
-from agents.expert_bot import WEIGHTS
-from agents.judge import choose_in_position
-from agents.learned.branch import label_candidates
-from agents.learned.rollout import deal_stock_again, for_rollouts
-from agents.position import position_in
-from agents.pretrained import shipped_scorer
-from agents.scorer.choose import Policy, score_candidates
-from agents.scorer.features import MAX_CANDIDATES
-from agents.value import value_for
+from okey_agents.bots.shipped import shipped_scorer
+from okey_agents.evaluate.statistics import clustered_interval
+from okey_agents.thinking.position import position_in
+from okey_agents.thinking.rating import choose_in_position
+from okey_agents.thinking.rule_weights import EXPERT
+from okey_agents.thinking.scorer.choose import Policy, score_candidates
+from okey_agents.thinking.scorer.features import MAX_CANDIDATES
+from okey_agents.thinking.value import value_for
+from okey_agents.thinking.worlds import believe
+from okey_agents.training.scorer.labels import label_candidates
+from okey_agents.training.scorer.rollout import deal_stock_again, for_rollouts
 from okey_env.actions import TAKE
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal
@@ -141,7 +141,7 @@ def main() -> None:
     rules = as_rules(options.rules)
     bot = shipped_scorer(options.rules)
     scorer = Policy(bot.rule, bot.weights, np.float32(bot.margin), np.float32(bot.bonus))
-    plays_on = for_rollouts(Policy(WEIGHTS))
+    plays_on = for_rollouts(Policy(EXPERT))
 
     def chunk(number: int) -> Tried:
         games, seen = new_games(rules, 3, draw_queues=True), np.zeros(1, OBSERVATION)

@@ -16,14 +16,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agents.evaluate.stats import clustered_interval
-from agents.expert_bot import WEIGHTS
-from agents.learned.branch import label_candidates
-from agents.learned.rollout import deal_stock_again, for_rollouts
-from agents.pretrained import shipped_scorer
-from agents.scorer.choose import Policy
-from agents.search_bot import SearchBot
-from agents.value import load_value
+from okey_agents.bots.search import SearchBot
+from okey_agents.bots.shipped import shipped_scorer
+from okey_agents.evaluate.statistics import clustered_interval
+from okey_agents.thinking.rule_weights import EXPERT
+from okey_agents.thinking.scorer.choose import Policy
+from okey_agents.thinking.value import load_value
+from okey_agents.training.scorer.labels import label_candidates
+from okey_agents.training.scorer.rollout import deal_stock_again, for_rollouts
 from okey_env.engine.batch import act_in, deal_in, observe_at
 from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, PHASE_THROW, new_games
 from okey_env.round import derive_seed
@@ -44,7 +44,7 @@ def main() -> None:
     options = parser.parse_args()
     scorer = shipped_scorer(options.rules)
     search = SearchBot(options.seed, rollouts=options.rollouts, scorer=scorer)
-    plays_on, network = for_rollouts(Policy(WEIGHTS)), load_value(options.rules)
+    plays_on, network = for_rollouts(Policy(EXPERT)), load_value(options.rules)
     games = new_games(Rules.preset(options.rules), 3, draw_queues=True)
     seen = np.zeros(1, OBSERVATION)
     first = np.zeros(1, np.int64)

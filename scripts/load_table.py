@@ -134,7 +134,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as data:
         command = ["play", "--no-browser", "--port", "0", "--data", data]
         server = subprocess.Popen(
-            [sys.executable, "-c", "from agents.cli import main; main()", *command],
+            [sys.executable, "-c", "from okey_agents.cli import main; main()", *command],
             cwd=Path(__file__).resolve().parent.parent,
             stdout=subprocess.PIPE,
             text=True,

@@ -14,7 +14,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from agents.evaluate.tables import Tables, chunks_of
+from okey_agents.evaluate.tables import Tables, chunks_of
 from okey_env.bots import BotSpec
 from okey_env.engine.batch import deal_all
 from okey_env.engine.state import new_games

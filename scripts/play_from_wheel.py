@@ -9,19 +9,19 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import agents
+import okey_agents
 import okey_env
 
 
 def main() -> None:
     """Check where the packages come from, load the bots by their entry points, play one round."""
     home = Path(sys.argv[1]).resolve()
-    for package in (okey_env, agents):
+    for package in (okey_env, okey_agents):
         if not Path(str(package.__file__)).resolve().is_relative_to(home):
             sys.exit(f"{package.__name__} comes from {package.__file__}, not from the wheel")
         if not (Path(str(package.__file__)).parent / "py.typed").is_file():
             sys.exit(f"{package.__name__} has no py.typed in the wheel")
-    for name in ("okey_env", "agents"):
+    for name in ("okey_env", "okey_agents"):
         owners = metadata.packages_distributions()[name]
         if set(owners) != {"okey-env"}:
             sys.exit(f"the name {name} belongs to {owners}, not to okey-env alone")

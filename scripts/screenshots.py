@@ -9,10 +9,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agents.web.house import House
+from okey_agents.table.web.house import House
 from okey_env import Deal
 from okey_env.match import Match
-from tests.web.serving import same_seeds, serving
+from tests.okey_agents.table.serving import same_seeds, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZES = {"1440": {"width": 1440, "height": 900}, "360": {"width": 360, "height": 640}}

@@ -2,7 +2,7 @@
 
 import sys
 
-from agents.cli import main
+from okey_agents.cli import main
 
 if __name__ == "__main__":
     main(["train", *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""Fit the value network of each preset, or of one, to self-play of `expert`, and put it into `agents/value.npz`.
+"""Fit the value network of each preset, or of one, to self-play of `expert`, and put it into `thinking/value.npz`.
 
 scripts/train_value.py [ROUNDS] [SEED] [PRESET]
 """
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.evaluate.workers import num_cores
-from agents.expert_bot import WEIGHTS
-from agents.learned.value_fit import fit_value
+from okey_agents.evaluate.guard.workers import num_cores
+from okey_agents.thinking.rule_weights import EXPERT
+from okey_agents.training.fits.value import fit_value
 from okey_env.rules import PRESETS
 
-FILE = Path(__file__).resolve().parents[1] / "agents" / "value.npz"
+FILE = Path(__file__).resolve().parents[1] / "agents/okey_agents/thinking/value.npz"
 
 
 def main(num_rounds: str = "400_000", seed: str = "1", *presets: str) -> None:
@@ -22,7 +22,7 @@ def main(num_rounds: str = "400_000", seed: str = "1", *presets: str) -> None:
         networks = dict(file)
     for preset in presets or PRESETS:
         print(preset)
-        networks[preset], _ = fit_value(preset, WEIGHTS, int(seed), int(num_rounds), workers=num_cores())
+        networks[preset], _ = fit_value(preset, EXPERT, int(seed), int(num_rounds), workers=num_cores())
     np.savez(FILE, allow_pickle=False, **networks)
     print(f"{FILE.name}: {FILE.stat().st_size:,} bytes")
 

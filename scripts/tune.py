@@ -1,11 +1,11 @@
 """Find what the weights of the rungs should be, and check them on fresh deals.
 
-    scripts/tune.py clues                      the tables of agents/clues.py, from rounds of `efficient`
+    scripts/tune.py clues                      the tables of thinking/tile_odds.py, from rounds of `efficient`
     scripts/tune.py throws --rules gamelake    the weights of throws by distance, from trying every good throw
     scripts/tune.py takes                      how much more than waiting an offered tile must be worth
     scripts/tune.py check --seed 99            the rungs of weights one above the other, on deals of that seed
 
-`throws` and `takes` try moves in rounds of `expert` against itself (see `agents/tuning.py`) and regress the points to
+`throws` and `takes` try moves in rounds of `expert` against itself (see `fits/rungs.py`) and regress the points to
 the end of the round on what the moves differ in, by distance, within each decision. Weights are in score units, so the
 price of a thing is divided by that of an unseen useful tile. Nothing is written: a person reads the tables, puts round
 numbers into the bots and lets `check` decide, on deals that no table has seen. The same seed gives the same table.
@@ -17,12 +17,11 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from agents import efficient_bot, expert_bot
-from agents.clues import NUM_PLACES, NUM_SETS
-from agents.duel import play_deals
-from agents.evaluate.stats import clustered_interval
-from agents.judge import Weights
-from agents.tuning import THROW_FEATURES, try_takes, try_throws, watch
+from okey_agents.evaluate.statistics import clustered_interval
+from okey_agents.thinking.rounds import play_deals
+from okey_agents.thinking.rule_weights import EFFICIENT, EXPERT, RuleWeights
+from okey_agents.thinking.tile_odds import NUM_PLACES, NUM_SETS
+from okey_agents.training.fits.rungs import THROW_FEATURES, try_takes, try_throws, watch
 from okey_env.engine.state import new_games
 from okey_env.rules import Rules
 
@@ -53,9 +52,9 @@ def main() -> None:
     elif arguments.what == "takes":
         print_takes(rules, arguments.rows, seed)
     else:
-        check("expert v efficient", expert_bot.WEIGHTS, efficient_bot.WEIGHTS, rules, arguments.deals, seed)
-        for name, weights in without_each(expert_bot.WEIGHTS).items():
-            check(f"expert without {name} v expert", weights, expert_bot.WEIGHTS, rules, arguments.deals, seed)
+        check("expert v efficient", EXPERT, EFFICIENT, rules, arguments.deals, seed)
+        for name, weights in without_each(EXPERT).items():
+            check(f"expert without {name} v expert", weights, EXPERT, rules, arguments.deals, seed)
     print(f"{time.perf_counter() - began:.0f} s")
 
 
@@ -67,7 +66,7 @@ def print_throws(rules: Rules, rows: int, seed: np.uint64) -> None:
     decisions, distances = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     features, points = np.zeros((rows, len(THROW_FEATURES))), np.zeros(rows)
     games = new_games(rules, 2, draw_queues=True)
-    filled = try_throws(games, expert_bot.WEIGHTS, seed, CHANCE, decisions, distances, features, points)
+    filled = try_throws(games, EXPERT, seed, CHANCE, decisions, distances, features, points)
     for name, low, high in GROUPS:
         rows_of = np.flatnonzero((distances[:filled] >= low) & (distances[:filled] <= high))
         _, number = np.unique(decisions[rows_of], return_inverse=True)
@@ -86,7 +85,7 @@ def print_takes(rules: Rules, rows: int, seed: np.uint64) -> None:
     distances, nearer = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     gains, points = np.zeros(rows), np.zeros(rows)
     games = new_games(rules, 2, draw_queues=True)
-    try_takes(games, expert_bot.WEIGHTS, seed, CHANCE, distances, nearer, gains, points)
+    try_takes(games, EXPERT, seed, CHANCE, distances, nearer, gains, points)
     for useful in (0, 1):
         for name, low, high in GROUPS:
             chosen = (nearer == useful) & (distances >= low) & (distances <= high)
@@ -122,10 +121,10 @@ def regress(features: Numbers, values: Numbers, lost: int) -> tuple[Numbers, Num
 
 
 def print_clues(rules: Rules, rows: int, seed: np.uint64) -> None:
-    """The two tables in hundredths, as they stand in agents/clues.py."""
+    """The two tables in hundredths, as they stand in thinking/tile_odds.py."""
     thrown, helped = np.zeros((rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(rows)
     unseen, came, copies = np.zeros((3 * rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(3 * rows), np.zeros(3 * rows)
-    watch(new_games(rules, 1), efficient_bot.WEIGHTS, seed, thrown, helped, unseen, came, copies)
+    watch(new_games(rules, 1), EFFICIENT, seed, thrown, helped, unseen, came, copies)
     faces = unseen.reshape(3 * rows, -1)
     weighted = faces * copies[:, None]
     table = np.linalg.solve(weighted.T @ faces + 1e-6 * np.eye(faces.shape[1]), weighted.T @ came)
@@ -149,9 +148,9 @@ def logistic(features: Numbers, outcomes: Numbers) -> Numbers:
 # --- fresh deals --------------------------------------------------------------------------------------------------
 
 
-def without_each(weights: Weights) -> dict[str, Weights]:
+def without_each(weights: RuleWeights) -> dict[str, RuleWeights]:
     """The weights with one thought at a time taken away."""
-    plain = efficient_bot.WEIGHTS
+    plain = EFFICIENT
     without = {
         "a price of takes by distance": weights._replace(wait=FLAT, wait_useful=FLAT),
         "a spare false joker": weights._replace(spare_joker=plain.spare_joker),
@@ -170,7 +169,7 @@ def without_each(weights: Weights) -> dict[str, Weights]:
     return without
 
 
-def check(name: str, challenger: Weights, field: Weights, rules: Rules, deals: int, seed: np.uint64) -> None:
+def check(name: str, challenger: RuleWeights, field: RuleWeights, rules: Rules, deals: int, seed: np.uint64) -> None:
     """Points a round of one challenger against three of the field."""
     points, finishes = np.zeros((deals, 4), np.int64), np.zeros((deals, 4), np.int64)
     began = time.process_time()

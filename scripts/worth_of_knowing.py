@@ -18,17 +18,17 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agents.evaluate.stats import clustered_interval
-from agents.expert_bot import WEIGHTS
-from agents.judge import best_of, rate_position
-from agents.learned.branching import label
-from agents.learned.config import BranchingConfig, ChoiceConfig
-from agents.learned.decisions import Decisions
-from agents.learned.scorer_net import Batches, ScorerNet, difference_loss, fit_scorer
-from agents.position import Position, position_in, set_of_counts, twice_of_counts
-from agents.scorer.choose import Policy
-from agents.scorer.features import MAX_CANDIDATES, pick_candidates, tiles_of
-from agents.value import STOCK_SIZE, count_stock
+from okey_agents.evaluate.statistics import clustered_interval
+from okey_agents.thinking.position import Position, position_in, set_of_counts, twice_of_counts
+from okey_agents.thinking.rating import best_of, rate_position
+from okey_agents.thinking.rule_weights import EXPERT
+from okey_agents.thinking.scorer.choose import Policy
+from okey_agents.thinking.scorer.features import MAX_CANDIDATES, pick_candidates, tiles_of
+from okey_agents.thinking.value import STOCK_SIZE, count_stock
+from okey_agents.training.config import BranchingConfig, ChoiceConfig
+from okey_agents.training.scorer.branching import label
+from okey_agents.training.scorer.decisions import Decisions
+from okey_agents.training.scorer.net import Batches, ScorerNet, difference_loss, fit_scorer
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal
@@ -185,7 +185,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     rules = as_rules(options.rules)
-    plays = Policy(WEIGHTS, margin=np.float32(MARGIN))
+    plays = Policy(EXPERT, margin=np.float32(MARGIN))
 
     def chunk(number: int) -> tuple[Decisions, Halves, Halves]:
         seed = np.uint64(derive_seed(np.uint64(options.seed), np.uint64(number)))

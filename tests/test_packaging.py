@@ -13,32 +13,10 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 import okey_env
-
-ROOT = Path(__file__).resolve().parent.parent
+from tests.places import ROOT
 
 # What only training and export need. `okey_env`, and every bot that plays, does without.
 HEAVY = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "onnx", "onnxscript", "onnxruntime")
-
-# The modules of `agents` that train or export, and so may import the above; the import contract lists the same.
-TRAINING = (
-    "branching",
-    "clone",
-    "exploit",
-    "export",
-    "flat_run",
-    "hidden_fit",
-    "monte_carlo",
-    "optimizers",
-    "parts_net",
-    "policy",
-    "ppo",
-    "sb3_env",
-    "sb3_train",
-    "scorer_export",
-    "scorer_net",
-    "scorer_run",
-    "value_fit",
-)
 
 
 def loaded_after(code: str) -> set[str]:
@@ -52,23 +30,18 @@ def loaded_after(code: str) -> set[str]:
 
 
 def modules_that_play() -> list[str]:
-    """All modules of `agents` but those that train or export."""
-    package = importlib.import_module("agents")
-    names = [module.name for module in pkgutil.walk_packages(package.__path__, "agents.")]
-    learned = tuple(f"agents.learned.{name}" for name in TRAINING)
-    return [
-        name
-        for name in names
-        if not name.endswith("__main__") and not any(name == own or name.startswith(f"{own}.") for own in learned)
-    ]
+    """All modules of `okey_agents` outside the room that trains."""
+    package = importlib.import_module("okey_agents")
+    names = [module.name for module in pkgutil.walk_packages(package.__path__, "okey_agents.")]
+    return [name for name in names if not name.startswith("okey_agents.training")]
 
 
 def test_the_wheel_holds_two_top_level_names() -> None:
     builder = WheelBuilder(str(ROOT))
     with builder.config.set_build_data({"artifacts": [], "force_include": {}, "build_hooks": ()}):
         files = [Path(file.distribution_path) for file in builder.recurse_included_files()]
-    assert {file.parts[0] for file in files} == {"okey_env", "agents"}
-    assert {Path("okey_env/py.typed"), Path("agents/py.typed")} <= set(files)
+    assert {file.parts[0] for file in files} == {"okey_env", "okey_agents"}
+    assert {Path("okey_env/py.typed"), Path("okey_agents/py.typed")} <= set(files)
 
 
 def test_public_names_exist_and_are_listed_once() -> None:
@@ -79,12 +52,12 @@ def test_public_names_exist_and_are_listed_once() -> None:
 
 def test_importing_okey_env_loads_no_bot_and_no_trainer() -> None:
     loaded = loaded_after("import okey_env")
-    assert loaded.isdisjoint({"agents", *HEAVY})
+    assert loaded.isdisjoint({"okey_agents", *HEAVY})
 
 
 def test_bots_play_without_the_trainer() -> None:
     names = modules_that_play()
-    assert "agents.random_bot" in names
+    assert "okey_agents.bots.random" in names
     loaded = loaded_after("import " + ", ".join(names))
     assert loaded.isdisjoint(HEAVY)
 
@@ -92,7 +65,7 @@ def test_bots_play_without_the_trainer() -> None:
 @pytest.mark.parametrize("name", ["greedy", "random"])
 def test_bots_are_found_by_name(name: str) -> None:
     (entry,) = metadata.entry_points(group="okey_env.bots", name=name)
-    assert entry.value.startswith("agents.")
+    assert entry.value.startswith("okey_agents.")
     assert callable(entry.load())
 
 

@@ -39,7 +39,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)
 _FORGET_AFTER_DAYS = 14
-_OURS = ("okey_env", "agents")
+_OURS = ("okey_env", "okey_agents")
 """The packages that are installed together; a bot of another package may stand on kernels of either."""
 _IMPORT = re.compile(r"^(?:from|import)[ \t]+(\.*)([\w.]*)(?:[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*))?", re.MULTILINE)
 

@@ -1,0 +1,122 @@
+"""`greedy`: always one step nearer to a finish, by the exact distance, and no thought beyond it.
+
+In the order in which it looks:
+
+1. The indicator's twin is shown as soon as it may be (R7): points for nothing.
+2. With 15 tiles it finishes if it can, with the tile that brings most points.
+3. Otherwise it throws a tile that leaves the distance as small as can be; which of them, chance decides.
+4. With 14 tiles it takes the throw on offer if that makes the distance smaller, and draws if not.
+
+The distance is that of its *line*: melds, or seven pairs while they are strictly nearer.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_agents.bots.base import move_seed
+from okey_agents.bots.compiled import CompiledBot
+from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW
+from okey_env.engine._jit import kernel
+from okey_env.engine.hand import (
+    KIND_OF_BIT,
+    analyse,
+    lowest_bit,
+    melds_distance,
+    pairs_distance,
+    popcount,
+)
+from okey_env.engine.hand.bits import as_int
+from okey_env.engine.random import advance, below
+from okey_env.engine.scoring import finish_points
+from okey_env.engine.state import PHASE_DRAW
+from okey_env.engine.turn import kind_set
+from okey_env.tiles import NUM_KINDS, WILD
+
+_NONE = np.uint64(0)
+
+
+@kernel
+def choose(seen: np.record, seed: np.uint64) -> int:
+    """The action for an OBSERVATION with the observer to move."""
+    if seen.can_show != 0:
+        return SHOW
+    if seen.phase == PHASE_DRAW:
+        if seen.can_draw == 0:
+            return TAKE
+        return TAKE if seen.can_take != 0 and offer_helps(seen) else DRAW
+    if (seen.finish_melds | seen.finish_pairs) != _NONE:
+        return FINISH + best_finish(seen)
+    kinds = throws_that_keep(seen)
+    return THROW + nth_kind(kinds, int(below(advance(move_seed(seen, seed)), popcount(kinds))))
+
+
+@kernel
+def choose_batch(records: npt.NDArray[np.record], seed: np.uint64, actions: npt.NDArray[np.int64]) -> None:
+    """The actions for `(N,)` records."""
+    for i in range(len(records)):
+        actions[i] = choose(records[i], seed)
+
+
+@kernel
+def offer_helps(seen: np.record) -> bool:
+    """Whether the tile on offer makes the distance of the line smaller; the observer holds 14 tiles."""
+    once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
+    run_13_1 = seen.run_13_1 != 0
+    melds = melds_distance(once, twice, wilds, run_13_1)
+    pairs = pairs_distance(once, twice, wilds)
+    if seen.offer == WILD:
+        wilds += 1
+    else:
+        bit = kind_set(seen.offer)
+        twice |= once & bit
+        once |= bit
+    if pairs < melds:
+        return bool(pairs_distance(once, twice, wilds) < pairs)
+    return bool(melds_distance(once, twice, wilds, run_13_1) < melds)
+
+
+@kernel
+def best_finish(seen: np.record) -> int:
+    """The kind to finish with for most points, the first of equals; one at least finishes."""
+    best, most = -1, 0
+    for kind in range(NUM_KINDS):
+        bit = kind_set(kind)
+        points = 0
+        if (seen.finish_melds & bit) != _NONE:
+            points = finish_points(seen, kind, False)
+        if (seen.finish_pairs & bit) != _NONE:
+            points = max(points, finish_points(seen, kind, True))  # R6.7
+        if points > most:
+            best, most = kind, points
+    return best
+
+
+@kernel
+def throws_that_keep(seen: np.record) -> int:
+    """The kinds whose throw leaves the distance of the line as it is, as a word; 15 tiles that do not finish.
+
+    There is always one: 15 tiles that do not finish hold a natural tile more than the line has use for. A wild
+    tile is never among them, as the line has use for every wild tile.
+    """
+    once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
+    useful_after = np.empty(NUM_KINDS, np.uint64)  # not asked for
+    melds, keep, _ = analyse(once, twice, wilds, seen.run_13_1 != 0, useful_after)
+    if pairs_distance(once, twice, wilds) < melds:
+        return as_int(once & ~twice)  # there are more singles than pairs still to be made
+    return as_int(keep)
+
+
+@kernel
+def nth_kind(kinds: int, n: int) -> int:
+    """The kind of the n-th bit of a set, counted from 0 at the lowest."""
+    for _ in range(n):
+        kinds &= kinds - 1
+    return int(KIND_OF_BIT[lowest_bit(kinds)])
+
+
+class GreedyBot(CompiledBot):
+    """Nearest to a finish by the exact distance, ties at random; takes a throw only if it comes nearer."""
+
+    name = "greedy"
+    choose = staticmethod(choose)
+    choose_batch = staticmethod(choose_batch)

@@ -1,0 +1,40 @@
+"""`random`: any legal action, each as likely."""
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_agents.bots.base import move_seed
+from okey_agents.bots.compiled import CompiledBot
+from okey_env.actions import NUM_ACTIONS
+from okey_env.engine._jit import kernel
+from okey_env.engine.observe import observed_mask
+from okey_env.engine.random import advance, below
+
+
+@kernel
+def choose(seen: np.record, seed: np.uint64) -> int:
+    """The action for an OBSERVATION with the observer to move."""
+    mask = np.empty(NUM_ACTIONS, np.int8)
+    observed_mask(seen, mask)
+    left = below(advance(move_seed(seen, seed)), int(mask.sum()))  # so many legal actions come before the chosen one
+    for action in range(NUM_ACTIONS):
+        if mask[action] != 0:
+            if left == 0:
+                return action
+            left -= 1
+    return -1  # nothing was legal: not the observer's turn
+
+
+@kernel
+def choose_batch(records: npt.NDArray[np.record], seed: np.uint64, actions: npt.NDArray[np.int64]) -> None:
+    """The actions for `(N,)` records."""
+    for i in range(len(records)):
+        actions[i] = choose(records[i], seed)
+
+
+class RandomBot(CompiledBot):
+    """Any legal action, each as likely."""
+
+    name = "random"
+    choose = staticmethod(choose)
+    choose_batch = staticmethod(choose_batch)

@@ -1,0 +1,61 @@
+"""ScorerBot: the candidate scorer as a bot."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_agents.thinking.rule_weights import RuleWeights
+from okey_agents.thinking.scorer.choose import choose_batch
+from okey_agents.thinking.scorer.network import NUM_WEIGHTS
+from okey_env.observation import Observation
+
+Floats = npt.NDArray[np.float32]
+
+
+class ScorerBot:
+    """A network that chooses among the moves that the rule holds for good.
+
+    Args:
+        name: the name under which it is reported.
+        rule: the weights of the rule.
+        weights: `(NUM_WEIGHTS,)` float32.
+        margin: within how many rating units of the rule's best a move is a candidate.
+        bonus: what the rule's own choice is given on top of its score.
+        manifest: what `bot.json` says of it.
+
+    Raises:
+        ValueError: the weights have another shape.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rule: RuleWeights,
+        weights: Floats,
+        margin: float,
+        bonus: float,
+        manifest: Mapping[str, Any] | None = None,
+    ) -> None:
+        if weights.shape != (NUM_WEIGHTS,):
+            raise ValueError(f"the scorer has weights of shape {weights.shape}: expected ({NUM_WEIGHTS},)")
+        self.name = name
+        self.rule = rule
+        self.weights = np.array(weights, np.float32)
+        self.margin = margin
+        self.bonus = bonus
+        self.manifest: Mapping[str, Any] = manifest or {}
+
+    def reset(self, seed: int) -> None:
+        """Nothing to settle: the same observation always gets the same move."""
+
+    def act(self, observation: Observation) -> int:
+        """Choose one of `observation.legal_actions`."""
+        return int(self.act_batch(observation.records)[0])
+
+    def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
+        """Choose for each of `(N,)` OBSERVATION records: `(N,)` actions."""
+        actions = np.empty(len(records), np.int64)
+        choose_batch(records, self.rule, self.weights, np.float32(self.margin), np.float32(self.bonus), actions)
+        return actions

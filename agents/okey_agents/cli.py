@@ -1,0 +1,90 @@
+"""The command `okey`: finds the verb among `commands`, reads its arguments and runs it.
+
+A mistake of the user's ends in one sentence on stderr and exit status 1. With `OKEY_TRACEBACK=1` the traceback is
+shown instead. A verb's module is imported when it is asked for, so that `okey rules` does not wait for a compiler.
+"""
+
+import argparse
+import difflib
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from typing import Protocol, cast
+
+from okey_agents import commands
+
+_TRAINING_PACKAGES = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "onnx", "onnxscript", "onnxruntime")
+
+
+class _Verb(Protocol):
+    HELP: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, arguments: argparse.Namespace) -> int: ...
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; `arguments` stand in for those of the process."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print(_overview())
+        return
+    if given == ["--version"]:
+        print(f"okey-env {metadata.version('okey-env')}")
+        return
+    verb, *rest = given
+    if verb not in _verbs():
+        near = difflib.get_close_matches(verb, _verbs(), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f": expected {', '.join(_verbs())}"
+        print(f"okey: there is no verb {verb!r}{hint}", file=sys.stderr)
+        sys.exit(2)
+    try:
+        status = _run(verb, rest)
+    except KeyboardInterrupt:
+        sys.exit(130)  # as shells say it
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        sentence = _sentence(verb, error)
+        if sentence is None or os.environ.get("OKEY_TRACEBACK"):
+            raise
+        print(f"okey: {sentence}", file=sys.stderr)
+        sys.exit(1)
+    if status:
+        sys.exit(status)
+
+
+def _run(name: str, arguments: Sequence[str]) -> int:
+    verb = _import(name)
+    parser = argparse.ArgumentParser(prog=f"okey {name}", description=f"{verb.HELP[0].upper()}{verb.HELP[1:]}.")
+    verb.add_arguments(parser)
+    return verb.run(parser.parse_intermixed_args(arguments))  # options anywhere among the names
+
+
+def _verbs() -> list[str]:
+    """The names of the verbs: of the files that they are."""
+    return sorted(module.name for module in pkgutil.iter_modules(commands.__path__) if module.name[0] != "_")
+
+
+def _import(name: str) -> _Verb:
+    return cast(_Verb, importlib.import_module(f"{commands.__name__}.{name}"))
+
+
+def _overview() -> str:
+    """What `okey --help` says."""
+    width = max(map(len, _verbs()))
+    lines = [f"  {name:{width}}  {_import(name).HELP}" for name in _verbs()]
+    return "\n".join(["usage: okey VERB …   (okey VERB --help says more; okey --version)", "", *lines])
+
+
+def _sentence(command: str, error: Exception) -> str | None:
+    """What the user is told; None: it is our mistake, and the traceback says more."""
+    if isinstance(error, ModuleNotFoundError):
+        if (error.name or "").partition(".")[0] not in _TRAINING_PACKAGES:
+            return None
+        return f"`okey {command}` needs {error.name}, which is not installed: pip install 'okey-env[train]'"
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

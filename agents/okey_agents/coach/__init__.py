@@ -1,0 +1,1 @@
+"""Advice at the table, and the review of a played game."""

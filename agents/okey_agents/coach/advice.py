@@ -1,0 +1,412 @@
+"""The coach: every legal move of a position, the best first, with reasons in words and numbers.
+
+`advise` looks at an observation and nothing else. The distance after a move and the unseen tiles that then help are
+exact; the danger of a throw is what a regression says (`clues`). Points are estimated for the moves worth a thought:
+the hidden tiles are dealt again many times in agreement with all that was seen (`belief`), the move is made, all four
+go on as `expert` does until the mover's second next turn, and what the round is worth then is left to a value network
+(`value`). All moves are tried in the same worlds, so that their differences are known better than their points. The
+intervals are those of the trials; they do not know by how much `expert` and the network are wrong.
+
+The order is not that of the estimated points alone, which are noisy. It starts from the ratings of `expert` and gives
+way to the estimates as far as they are certain: a normal prior, whose constants `scripts/fit_coach.py` finds.
+
+A reason is a code with numbers; `Reason.sentence` makes English of it, and a table in another language its own words.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_agents.bots.expert import choose_in_game, rate_batch
+from okey_agents.evaluate.statistics import Interval, t_quantile
+from okey_agents.thinking.position import position_of
+from okey_agents.thinking.tile_odds import needed
+from okey_agents.thinking.value import value_for, value_of
+from okey_agents.thinking.worlds import believe_all
+from okey_env import hands
+from okey_env.actions import DRAW, NUM_ACTIONS, SHOW, TAKE, is_finish, tile_of, to_text
+from okey_env.engine._jit import kernel
+from okey_env.engine.hand import BIT_OF_KIND
+from okey_env.engine.hand.bits import as_int
+from okey_env.engine.scoring import finish_points
+from okey_env.engine.state import GAME, NOT_ENDED, PHASE_DRAW, rules_of
+from okey_env.engine.turn import apply
+from okey_env.observation import Observation
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD, kind_text
+
+WORLDS = 300
+"""How often the hidden tiles are dealt again, unless the caller says otherwise."""
+CANDIDATES = 5
+"""The most moves that are tried."""
+MARGIN = 30.0
+"""Score units below the best rating within which a move is worth a thought."""
+OWN_TURNS = 2
+"""A trial ends at so many turns of the mover after this one."""
+
+SLOPE = 0.025
+"""Points that a score unit of difference in the ratings of `expert` is worth."""
+DOUBT = 0.3
+"""Points by which the difference between two moves is off from that (standard deviation)."""
+
+Number: TypeAlias = int | float | tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Reason:
+    """One thing that speaks for or against a move, or that it leads to.
+
+    Codes and their numbers; tiles are kinds (`okey_env.tiles`):
+
+    | code | numbers |
+    |---|---|
+    | `finish` | `points` that each other player loses |
+    | `dearer` | `points`: the most that another finish would cost them |
+    | `wait` | `points`: a finish is given up that would cost each other player so many |
+    | `show` | `points` that each other player loses |
+    | `complete` | the 14 tiles are all melds or pairs: whatever comes next finishes |
+    | `melds` | `distance`, `before`: tiles from a finish by melds after the move and before it |
+    | `pairs` | `distance`: tiles from seven pairs, where that is no further than melds |
+    | `useful` | `tiles` unseen that then help, `of` all unseen, `kinds` of them |
+    | `draw` | the same of the tile that is drawn |
+    | `can_finish` | the tile taken finishes the hand |
+    | `then_throw` | `kind`: the best throw after the take |
+    | `danger` | `chance` that the tile brings the right-hand neighbour nearer |
+    | `wild` | a wild tile is given away |
+    | `only` | there is no other move |
+    | `expected` | `points`, `low`, `high`: of the round for the mover, with a 95 % interval; `worlds` tried |
+    | `behind` | `points`, `low`, `high`: the same for how much less than the first move |
+    """
+
+    code: str
+    numbers: Mapping[str, Number] = dataclasses.field(default_factory=dict)
+
+    def sentence(self, okey: int) -> str:
+        """The reason in English, for a round with this okey."""
+        return _SENTENCES[self.code](self.numbers, okey)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reason as plain data."""
+        numbers = {name: list(value) if isinstance(value, tuple) else value for name, value in self.numbers.items()}
+        return {"code": self.code, **numbers}
+
+
+@dataclasses.dataclass(frozen=True)
+class Advice:
+    """One legal move."""
+
+    action: int
+    reasons: tuple[Reason, ...]
+    points: Interval | None
+    """Points to expect of the round, won less lost, from now on; None: the move was not tried."""
+
+    def text(self, okey: int) -> str:
+        """The move and its reasons in English, for a round with this okey."""
+        said = "; ".join(reason.sentence(okey) for reason in self.reasons)
+        return f"{to_text(self.action, okey)}: {said}" if said else to_text(self.action, okey)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The advice as plain data."""
+        return {"action": self.action, "reasons": [reason.to_dict() for reason in self.reasons]}
+
+
+def advise(observation: Observation, worlds: int = WORLDS, seed: int = 0, also: Sequence[int] = ()) -> list[Advice]:
+    """All legal moves of the seat to move, the best first, with reasons.
+
+    Args:
+        observation: what the seat knows; it is to move.
+        worlds: how often the hidden tiles are dealt again for the moves worth a thought; 0: none is tried, and the
+            order is that of `expert`.
+        seed: settles the worlds; the same seed and observation give the same advice.
+        also: legal moves to try whether they seem worth a thought or not.
+
+    Raises:
+        ValueError: it is not the observer's turn, or `worlds` is 1 or below 0.
+
+    >>> from okey_env import Deal
+    >>> from okey_env.round import Round
+    >>> rack = "R1 R2 R3 R4 | B4 B5 B6 | K7 K8 K9 | Y10 Y11 Y12 Y13 | *"
+    >>> round = Round("gamelake", seed=1, deal=Deal(indicator="Y4", racks=(rack, None, None, None)))
+    >>> best = advise(round.observe(0), worlds=0)[0]
+    >>> print(best.text(round.okey))
+    finish *: wins the round: each other player loses 4
+    """
+    if not observation.my_turn:
+        raise ValueError(f"seat {observation.seat} is not to move: advice is for the seat whose turn it is")
+    if worlds == 1 or worlds < 0:
+        raise ValueError(f"worlds={worlds} is out of range: expected 2 or more, or 0")
+    legal = observation.legal_actions
+    ratings = np.empty((1, NUM_ACTIONS), np.float32)
+    rate_batch(observation.records, ratings)
+    by_rating = sorted(legal, key=lambda action: (-ratings[0, action], action))
+    best = float(ratings[0, by_rating[0]])
+    tried = [action for action in by_rating if ratings[0, action] >= best - MARGIN][:CANDIDATES]
+    tried += [action for action in also if action not in tried]
+    order = by_rating
+    found: dict[int, tuple[tuple[Reason, ...], Interval]] = {}
+    if worlds and len(tried) > 1 and tried[0] != SHOW:
+        trials = try_moves(observation, tried, worlds, seed)
+        standing = _standing(trials, ratings[0, tried].astype(np.float64))
+        order = [tried[place] for place in np.argsort(-standing, kind="stable")]
+        found = _estimates(dict(zip(tried, trials, strict=True)), order[0])
+        order += [action for action in by_rating if action not in found]
+    facts = _Facts(observation)
+    advice = []
+    for action in order:
+        reasons = facts.of(action) if len(legal) > 1 else [Reason("only")]
+        tried_reasons, points = found.get(action, ((), None))
+        advice.append(Advice(action, (*reasons, *tried_reasons), points))
+    return advice
+
+
+# --- trying moves --------------------------------------------------------------------------------------------------
+
+
+def try_moves(observation: Observation, moves: Sequence[int], worlds: int, seed: int) -> npt.NDArray[np.float64]:
+    """The points of the round for the mover, `(moves, worlds)`, each move in the same worlds."""
+    games: npt.NDArray[Any] = np.zeros(worlds, GAME)
+    word = np.uint64(seed % 2**64)
+    if not believe_all(observation.records, 0, 1, word, games):
+        raise ValueError("no world was found that agrees with the observation")
+    points = np.empty((len(moves), worlds), np.float64)
+    play: npt.NDArray[Any] = np.zeros(1, GAME)
+    weights = value_for(rules_of(games[0]))
+    for place, move in enumerate(moves):
+        play_on(games, play, move, OWN_TURNS, word, weights, points[place])
+    return points
+
+
+@kernel
+def play_on(
+    games: npt.NDArray[np.record],
+    play: npt.NDArray[np.record],
+    action: int,
+    own_turns: int,
+    seed: np.uint64,
+    weights: npt.NDArray[np.float32],
+    points: npt.NDArray[np.float64],
+) -> None:
+    """Fill `(N,)` points of the mover after an action in each of `(N,)` games that all stand before the same move.
+
+    Args:
+        games: the games, left as they are.
+        play: `(1,)`, a game to play in.
+        action: what the seat to move does.
+        own_turns: after so many turns of the mover the value network has the word.
+        seed: settles ties.
+        weights: of the value network.
+        points: filled with points won less lost in the whole round.
+    """
+    values = np.zeros(NUM_SEATS, np.float32)
+    for i in range(len(games)):
+        play[0] = games[i]
+        game = play[0]
+        mover = as_int(game.turn)
+        apply(game, action)
+        turns, throws = 0, as_int(game.throws)
+        while game.ending == NOT_ENDED:
+            if game.turn == mover and game.phase == PHASE_DRAW and game.throws != throws:
+                throws = as_int(game.throws)
+                turns += 1
+                if turns == own_turns:
+                    break
+            apply(game, choose_in_game(play, 0, seed))
+        points[i] = as_int(game.won[mover]) - as_int(game.lost[mover])
+        if game.ending == NOT_ENDED:
+            value_of(game, weights, values)
+            points[i] += values[mover]
+
+
+def _standing(trials: npt.NDArray[np.float64], ratings: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """How far each move is ahead of the first, `(moves,)` in points: what the ratings say, moved by the trials."""
+    ahead = trials - trials[0]
+    noise = ahead.var(axis=1, ddof=1) / trials.shape[1]
+    expected = SLOPE * (ratings - ratings[0])
+    trust = np.divide(DOUBT**2, DOUBT**2 + noise)
+    standing: npt.NDArray[np.float64] = expected + trust * (ahead.mean(axis=1) - expected)
+    standing[0] = 0.0
+    return standing
+
+
+def _estimates(
+    trials: Mapping[int, npt.NDArray[np.float64]], best: int
+) -> dict[int, tuple[tuple[Reason, ...], Interval]]:
+    """The reasons that trials give, and the points, by move."""
+    found = {}
+    for move, points in trials.items():
+        interval = _interval(points)
+        reasons = [Reason("expected", _numbers(interval) | {"worlds": len(points)})]
+        if move != best:
+            reasons.append(Reason("behind", _numbers(_interval(trials[best] - points))))
+        found[move] = (tuple(reasons), interval)
+    return found
+
+
+def _interval(values: npt.NDArray[np.float64]) -> Interval:
+    mean = float(values.mean())
+    margin = t_quantile(len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return Interval(mean, mean - margin, mean + margin)
+
+
+def _numbers(interval: Interval) -> dict[str, Number]:
+    return {"points": interval.mean, "low": interval.low, "high": interval.high}
+
+
+# --- facts ---------------------------------------------------------------------------------------------------------
+
+
+class _Facts:
+    """What is certain about the moves of one position."""
+
+    def __init__(self, observation: Observation) -> None:
+        self._seen = observation
+        record = observation.records
+        self._run_13_1 = bool(record["run_13_1"][0])
+        self._indicator_points = int(record["indicator_points"][0])
+        self._dangers = np.zeros(NUM_KINDS)
+        self._finishes = np.zeros(NUM_KINDS, np.int64)
+        look_closer(record, 0, self._dangers, self._finishes)
+        self._distance = self._analyse(observation.rack.copy()).distance
+
+    def of(self, action: int) -> list[Reason]:
+        """The reasons for or against one legal move."""
+        if action == SHOW:
+            return [Reason("show", {"points": self._indicator_points})]
+        if action == DRAW:
+            return self._of_draw()
+        if action == TAKE:
+            return self._of_take()
+        kind = int(tile_of(action) or 0)
+        return self._of_finish(kind) if is_finish(action) else self._of_throw(kind)
+
+    def _of_finish(self, kind: int) -> list[Reason]:
+        points, most = int(self._finishes[kind]), int(self._finishes.max())
+        dearer = [Reason("dearer", {"points": most})] if most > points else []
+        return [Reason("finish", {"points": points}), *dearer]
+
+    def _of_throw(self, kind: int) -> list[Reason]:
+        rack = self._seen.rack.copy()
+        rack[kind] -= 1
+        reasons = self._of_rack(rack, "useful")
+        if self._finishes.any():
+            reasons.append(Reason("wait", {"points": int(self._finishes.max())}))
+        if kind == WILD:
+            reasons.append(Reason("wild"))
+        return [*reasons, Reason("danger", {"chance": float(self._dangers[kind])})]
+
+    def _of_draw(self) -> list[Reason]:
+        return self._of_rack(self._seen.rack.copy(), "draw")
+
+    def _of_take(self) -> list[Reason]:
+        rack = self._seen.rack.copy()
+        rack[self._seen.offer] += 1
+        if hands.finishing_kinds(rack, run_13_1=self._run_13_1).any():
+            return [Reason("can_finish")]
+        throw = self._best_throw(rack)
+        rack[throw] -= 1
+        return [*self._of_rack(rack, "useful"), Reason("then_throw", {"kind": throw})]
+
+    def _of_rack(self, rack: hands.Counts, code: str) -> list[Reason]:
+        """What 14 tiles are worth."""
+        found = self._analyse(rack)
+        if found.distance == 0 or found.pairs_distance == 0:
+            return [Reason("complete")]
+        reasons = [Reason("melds", {"distance": int(found.distance), "before": int(self._distance)})]
+        useful = found.useful
+        if found.pairs_distance <= found.distance:
+            reasons.append(Reason("pairs", {"distance": int(found.pairs_distance)}))
+            helps_pairs = np.append(rack[:WILD] == 1, True)
+            useful = useful | helps_pairs if found.pairs_distance == found.distance else helps_pairs
+        unseen = self._seen.unseen
+        kinds = np.flatnonzero(useful & (unseen > 0))
+        numbers: dict[str, Number] = {"tiles": int(unseen[kinds].sum()), "of": int(unseen.sum())}
+        return [*reasons, Reason(code, numbers | {"kinds": tuple(kinds.tolist())})]
+
+    def _best_throw(self, rack: hands.Counts) -> int:
+        """The throw from 15 tiles that keeps the distance and most unseen useful tiles."""
+        found = self._analyse(rack)
+        if found.pairs_distance < found.distance:
+            return int(np.argmax(np.where(rack[:WILD] == 1, 3 - self._seen.unseen[:WILD], 0)))
+        tiles = found.useful_after.astype(np.int64) @ self._seen.unseen.astype(np.int64)
+        return int(np.argmax(np.where(found.keeps, tiles, -1)))
+
+    def _analyse(self, rack: hands.Counts) -> hands.Analysis:
+        return hands.analyse(rack, run_13_1=self._run_13_1)
+
+
+@kernel
+def look_closer(
+    records: npt.NDArray[np.record], i: int, dangers: npt.NDArray[np.float64], finishes: npt.NDArray[np.int64]
+) -> None:
+    """What a record does not say by itself, by kind.
+
+    Args:
+        records: of OBSERVATION.
+        i: which of them.
+        dangers: `(53,)` filled with the chance that the kind, thrown, brings the right-hand neighbour nearer.
+        finishes: `(53,)` filled with the points that each other player loses by a finish with the kind; 0: it is none.
+    """
+    seen = records[i]
+    position = position_of(seen)
+    for kind in range(NUM_KINDS):
+        bit = as_int(BIT_OF_KIND[kind])
+        dangers[kind] = needed(position, bit) if kind != WILD else 1.0
+        points = 0
+        if as_int(seen.finish_melds) >> bit & 1:
+            points = finish_points(seen, kind, False)
+        if as_int(seen.finish_pairs) >> bit & 1:
+            points = max(points, finish_points(seen, kind, True))  # R6.7
+        finishes[kind] = points
+
+
+# --- words ---------------------------------------------------------------------------------------------------------
+
+
+def _melds_sentence(numbers: Mapping[str, Any], okey: int) -> str:
+    distance, nearer = numbers["distance"], numbers["before"] - numbers["distance"]
+    change = f", {abs(nearer)} {'nearer' if nearer > 0 else 'further'}" if nearer else ""
+    return f"{_tiles(distance)} from a finish{change}"
+
+
+def _useful_sentence(numbers: Mapping[str, Any], okey: int) -> str:
+    kinds = " ".join(kind_text(kind, okey) for kind in numbers["kinds"])
+    return f"{numbers['tiles']} of {numbers['of']} unseen tiles help then" + (f" ({kinds})" if kinds else "")
+
+
+def _expected_sentence(numbers: Mapping[str, Any], okey: int) -> str:
+    return f"about {numbers['points']:+.2f} points ({_bounds(numbers)}, {numbers['worlds']} trials)"
+
+
+def _behind_sentence(numbers: Mapping[str, Any], okey: int) -> str:
+    return f"{numbers['points']:+.2f} behind the first ({_bounds(numbers)})"
+
+
+def _bounds(numbers: Mapping[str, Any]) -> str:
+    return f"{numbers['low']:+.2f} to {numbers['high']:+.2f}"
+
+
+def _tiles(number: int) -> str:
+    return f"{number} tile{'' if number == 1 else 's'}"
+
+
+_SENTENCES: dict[str, Callable[[Mapping[str, Any], int], str]] = {
+    "finish": lambda numbers, okey: f"wins the round: each other player loses {numbers['points']}",
+    "dearer": lambda numbers, okey: f"another finish costs them {numbers['points']}",
+    "can_finish": lambda numbers, okey: "you can finish with it",
+    "wait": lambda numbers, okey: f"gives up a finish that costs each other player {numbers['points']}",
+    "show": lambda numbers, okey: f"for nothing, each other player loses {numbers['points']}",
+    "complete": lambda numbers, okey: "14 complete tiles: whatever comes next finishes",
+    "melds": _melds_sentence,
+    "pairs": lambda numbers, okey: f"{_tiles(numbers['distance'])} from seven pairs",
+    "useful": _useful_sentence,
+    "draw": lambda numbers, okey: _useful_sentence(numbers, okey).replace(" help then", " help"),
+    "then_throw": lambda numbers, okey: f"then throw {kind_text(numbers['kind'], okey)}",
+    "danger": lambda numbers, okey: f"{numbers['chance']:.0%} that it helps the right-hand neighbour",
+    "wild": lambda numbers, okey: "a wild tile is given away",
+    "only": lambda numbers, okey: "there is no other move",
+    "expected": _expected_sentence,
+    "behind": _behind_sentence,
+}

@@ -1,0 +1,78 @@
+"""`okey ladder`: all bots against each other, and a rating of each."""
+
+import argparse
+from pathlib import Path
+
+from okey_agents.commands._arguments import add_rules, pairs, rules_of
+
+HELP = "play bots against each other: a rating of each, and points one against three"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("bots", nargs="*", metavar="BOT", help="two or more; by default all that are installed")
+    parser.add_argument("--deals", type=int, default=500, metavar="N", help="of each lineup, four rounds (%(default)s)")
+    parser.add_argument(
+        "--fewer",
+        action="append",
+        default=[],
+        metavar="BOT=N",
+        help="lineups with this slow bot play only so many deals; may be repeated",
+    )
+    add_rules(parser)
+    parser.add_argument("--seed", type=int, default=0, help="settles deals and bots; the same seed, the same numbers")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes; by default as many as pay")
+    parser.add_argument(
+        "--state", type=Path, metavar="FILE", help="keep the ladder in this file, and go on from what is in it"
+    )
+    parser.add_argument(
+        "--into", type=Path, metavar="FOLDER", help="folder to write ladder.md, ladder.svg and ladder.json to"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play, write the page and print the table."""
+    from rich.console import Console
+
+    from okey_agents.evaluate.ladder import climb
+    from okey_agents.evaluate.ladder_page import print_ladder, write_page
+
+    if arguments.into is not None and not arguments.into.is_dir():  # before the work, not after it
+        raise ValueError(f"--into: there is no folder {str(arguments.into)!r}")
+    ladder = climb(
+        arguments.bots or installed(),
+        arguments.deals,
+        rules_of(arguments.rules, arguments.switches),
+        arguments.seed,
+        arguments.workers,
+        fewer={name: _whole(name, text) for name, text in pairs(arguments.fewer, "--fewer", "search=100").items()},
+        state=arguments.state,
+        progress=True,
+    )
+    if arguments.into is not None:
+        write_page(ladder, arguments.into)
+    print_ladder(ladder, Console())
+    return 0
+
+
+def installed() -> list[str]:
+    """All installed bots by name, each once: `easy` is another name for `greedy`.
+
+    >>> names = installed()
+    >>> "greedy" in names, "easy" in names
+    (True, False)
+    """
+    from okey_env.bots import bot_names, make_bot
+
+    chosen: dict[str, str] = {}
+    for name in bot_names():
+        own = make_bot(name).name
+        if name == own or own not in chosen:
+            chosen[own] = name
+    return sorted(chosen.values())
+
+
+def _whole(name: str, text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(f"--fewer {name}={text}: expected a bot and a whole number of deals, like search=100")
+    return int(text)

@@ -1,0 +1,68 @@
+"""`okey play`: the table, in the browser or in the terminal."""
+
+import argparse
+import os
+from pathlib import Path
+
+from okey_agents.commands._arguments import add_rules, rules_of
+
+HELP = "play at a table, in the browser or with --terminal"
+PORT = 8765
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("--port", type=int, default=PORT, help="port of the page; 0: any free one (%(default)s)")
+    parser.add_argument("--no-browser", action="store_true", help="only say where the page is")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on; others than this machine can then call (%(default)s)"
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a name under which browsers may call, beside addresses; may be repeated",
+    )
+    parser.add_argument(
+        "--bot",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="an exported bot to offer as a player; may be repeated",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=None,
+        metavar="FOLDER",
+        help="where tables and records are kept (by default the user's data folder)",
+    )
+    parser.add_argument("--terminal", action="store_true", help="play here, in text")
+    terminal = parser.add_argument_group("with --terminal")
+    add_rules(parser)
+    terminal.add_argument("--against", nargs=3, default=None, metavar="BOT", help="right, opposite, left")
+    terminal.add_argument("--points", type=int, default=None, help="points at the start of the match, 5 to 21")
+    terminal.add_argument("--seed", type=int, default=None, help="settles the deals and the bots")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Open the table."""
+    bots = {folder.resolve().name: folder for folder in arguments.bot}
+    if arguments.terminal:
+        from okey_agents.table.terminal import play
+
+        switches = [*arguments.switches, *([f"start_points={arguments.points}"] if arguments.points else [])]
+        return play(rules_of(arguments.rules, switches), arguments.against, arguments.seed)
+
+    from okey_agents.table.web.run import serve
+
+    data = arguments.data if arguments.data is not None else _data_folder()
+    serve(arguments.host, arguments.port, data, bots, arguments.allow_host, browser=not arguments.no_browser)
+    return 0
+
+
+def _data_folder() -> Path:
+    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "share"
+    return Path(base) / "okey-env"

@@ -1,0 +1,45 @@
+"""`okey review`: what the coach says about a round or match that was played."""
+
+import argparse
+from pathlib import Path
+
+HELP = "have the coach look through a record: the costliest decisions, and what was better"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("record", type=Path, help="file of a round or match")
+    parser.add_argument("--seat", type=int, choices=range(4), help="only the decisions of this seat")
+    parser.add_argument("--most", type=int, default=5, metavar="N", help="so many decisions are shown (%(default)s)")
+    parser.add_argument("--worlds", type=int, default=300, metavar="N", help="trials for each move (%(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Review, and print the costliest decisions and a line for each player."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from okey_agents.coach.review import review
+    from okey_env.record import Record
+    from okey_env.tiles import NUM_SEATS
+
+    if arguments.worlds < 2:
+        raise ValueError(f"--worlds {arguments.worlds} is out of range: expected 2 or more")
+    record = Record.read(arguments.record)
+    seats = range(NUM_SEATS) if arguments.seat is None else [arguments.seat]
+    errors = Console(stderr=True)
+    notes = list(track(review(record, seats, arguments.worlds), "reviewing", console=errors, transient=True))
+    console = Console(highlight=False)
+    costly = sorted((note for note in notes if note.cost > 0), key=lambda note: -note.cost)
+    for note in costly[: arguments.most]:
+        where = f"round {note.round + 1}, throw {note.throws + 1}, {record.players[note.seat]} (line {note.line})"
+        console.print(f"{where}: {note.text()}\n", soft_wrap=True, markup=False)
+    for seat in seats:
+        own = [note for note in notes if note.seat == seat]
+        agreed = sum(note.played.action == note.best.action for note in own)
+        given = sum(note.cost for note in own)
+        console.print(
+            f"{record.players[seat]}: {len(own)} decisions, {agreed} as the coach, {given:.2f} points given away",
+            markup=False,
+        )
+    return 0

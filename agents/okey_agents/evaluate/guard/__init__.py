@@ -1,0 +1,1 @@
+"""What stands between the arena and a bot that misbehaves."""

@@ -1,0 +1,191 @@
+"""What a seat is told of its table.
+
+All of a running round is read from the seat's `Observation`, never from the round; only a round that is over is laid
+open.
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from okey_agents.table.web.table import Table
+from okey_env import actions, hands
+from okey_env.engine.state import EVENTS
+from okey_env.observation import Observation
+from okey_env.round import Round
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD, face_text, kind_text, kinds_of
+
+
+def view(table: Table, number: int | None) -> dict[str, Any]:
+    """The table as seat `number` may see it; None: somebody who only watches."""
+    match = table.match
+    return {
+        "type": "view",
+        "table": table.id,
+        "you": number,
+        "stage": table.stage,
+        "moves": table.moves,
+        "settings": table.settings.to_json(),
+        "rules": dataclasses.asdict(match.rules),
+        "invite": table.invite if any(seat.bot is None and seat.token is None for seat in table.seats) else None,
+        "seats": [
+            {
+                "name": seat.name,
+                "bot": seat.bot,
+                "taken": seat.bot is not None or seat.token is not None,
+                "here": seat.bot is not None or seat.here > 0,
+                "ready": seat.ready,
+                "score": match.scores[i],
+            }
+            for i, seat in enumerate(table.seats)
+        ],
+        "match": {
+            "round": len(match.earlier) + 1,
+            "over": match.over,
+            "winners": list(match.winners),
+            "history": [score_line(round) for round in rounds_over(table)],
+        },
+        "round": round_view(table, number) if table.started else None,
+        "result": result(match.round) if match.round.over else None,
+    }
+
+
+def round_view(table: Table, number: int | None) -> dict[str, Any]:
+    """The round as a seat may see it, with seats as they are numbered at the table."""
+    watching = number is None
+    seen = table.match.round.observe(number or 0)
+    okey = seen.okey
+    may = np.flatnonzero(seen.action_mask) if not watching else np.empty(0, int)
+    rack = table.seats[number].rack if number is not None else None
+    return {
+        "starter": _at_table(seen, seen.starter),
+        "turn": _at_table(seen, seen.turn),
+        "phase": seen.phase,
+        "indicator": face_text(seen.indicator),
+        "okey": face_text(okey),
+        "stock": seen.stock_left,
+        "offer": None if seen.offer is None else kind_text(seen.offer, okey),
+        "shown_by": None if seen.shown_by is None else _at_table(seen, seen.shown_by),
+        "tiles": [14 + (seen.phase == "throw" and _at_table(seen, seen.turn) == seat) for seat in range(NUM_SEATS)],
+        "heaps": _heaps(seen),
+        "rack": rack.places if rack else None,
+        "down": sorted(rack.down) if rack else [],
+        "may": {
+            "draw": actions.DRAW in may,
+            "take": actions.TAKE in may,
+            "show": actions.SHOW in may,
+            "throw": bool(seen.my_turn and seen.phase == "throw" and not watching),
+        },
+        "events": _events(seen, watching),
+        "lost": _by_seat(seen, seen.lost),
+    }
+
+
+def _at_table(seen: Observation, step: int) -> int:
+    return (seen.seat + step) % NUM_SEATS
+
+
+def _by_seat(seen: Observation, values: tuple[int, ...]) -> list[int]:
+    return [values[(seat - seen.seat) % NUM_SEATS] for seat in range(NUM_SEATS)]
+
+
+def _events(seen: Observation, watching: bool) -> list[list[Any]]:
+    """What has happened: seat, event, tile; a drawn tile is known to who drew it, if that is the observer."""
+    return [
+        [
+            _at_table(seen, event.seat),
+            event.event,
+            None if event.kind is None or (watching and event.event == "draw") else kind_text(event.kind, seen.okey),
+        ]
+        for event in seen.events
+    ]
+
+
+def _heaps(seen: Observation) -> list[list[str]]:
+    """The throws that lie before each seat, the last on top; only that one where the rules show no more (R3.4)."""
+    heaps: list[list[str]] = [[] for _ in range(NUM_SEATS)]
+    events = _events(seen, watching=True)
+    for seat, event, tile in events:
+        if event == "throw":
+            heaps[seat].append(tile)
+        elif event == "take":
+            heaps[seat - 1].pop()
+    if not events:
+        for step, kind in enumerate(seen.last_throws):
+            if kind is not None:
+                heaps[_at_table(seen, step)].append(kind_text(kind, seen.okey))
+    return heaps
+
+
+# --- rounds that are over ------------------------------------------------------------------------------------
+
+
+def rounds_over(table: Table) -> list[Round]:
+    """The rounds of this match that have ended."""
+    return [*table.match.earlier, *([table.match.round] if table.match.round.over else [])]
+
+
+def score_line(round: Round) -> dict[str, Any]:
+    """A line of the score sheet."""
+    return {
+        "lost": list(round.lost),
+        "winner": round.winner,
+        "ending": round.ending,
+        "by_pairs": bool(round.fields["by_pairs"].item()),
+        "by_okey": bool(round.fields["by_okey"].item()),
+    }
+
+
+def result(round: Round) -> dict[str, Any]:
+    """A round that is over, with all racks laid out as they lie best."""
+    okey = round.okey
+    finish = int(round.fields["finish_kind"].item())
+    return {
+        **score_line(round),
+        "finish": kind_text(finish, okey) if round.winner is not None else None,
+        "racks": [
+            _laid_as_pairs(rack, okey)
+            if seat == round.winner and round.fields["by_pairs"].item()
+            else _laid_as_melds(rack, okey, round.rules.run_13_1)
+            for seat, rack in enumerate(round.racks)
+        ],
+    }
+
+
+def _laid_as_melds(rack: hands.Counts, okey: int, run_13_1: bool) -> dict[str, Any]:
+    found = hands.arrange(rack, run_13_1=run_13_1)
+    assert isinstance(found, hands.Arrangement)
+    return {
+        "melds": [[kind_text(kind, okey) for kind in meld.kinds] for meld in found.melds],
+        "parts": [[kind_text(kind, okey) for kind in part.kinds] for part in found.parts],
+        "left": [kind_text(kind, okey) for kind in kinds_of(found.left_over)],
+    }
+
+
+def _laid_as_pairs(rack: hands.Counts, okey: int) -> dict[str, Any]:
+    wilds = int(rack[WILD])
+    pairs = [[kind_text(kind, okey)] * 2 for kind in range(NUM_KINDS - 1) if rack[kind] == 2]
+    for kind in range(NUM_KINDS - 1):
+        if rack[kind] == 1:
+            pairs.append([kind_text(kind, okey), "*"])
+            wilds -= 1
+    return {"melds": [*pairs, *([["*", "*"]] if wilds == 2 else [])], "parts": [], "left": []}
+
+
+def story(round: Round) -> dict[str, Any]:
+    """A round that is over from its deal on, all racks open, for the replay."""
+    log = [int(entry) for entry in round.fields["log"][0, : round.fields["num_events"].item()]]
+    events = [((entry >> 6) & 3, EVENTS[entry >> 8], entry & 63) for entry in log]
+    racks = round.racks.astype(int)
+    for seat, event, kind in events:  # back to the deal
+        racks[seat, kind] += {"draw": -1, "take": -1, "throw": 1, "finish": 1}.get(event, 0)
+    return {
+        **score_line(round),
+        "starter": int(round.fields["starter"].item()),
+        "indicator": face_text(round.indicator),
+        "okey": face_text(round.okey),
+        "racks": [[kind_text(kind, round.okey) for kind in kinds_of(rack)] for rack in racks],
+        "events": [[seat, event, kind_text(kind, round.okey)] for seat, event, kind in events],
+        "result": result(round),
+    }

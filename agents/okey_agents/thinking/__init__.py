@@ -1,0 +1,1 @@
+"""What a player works out from what it sees: kernels, without bots and without torch."""

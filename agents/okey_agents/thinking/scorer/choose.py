@@ -1,0 +1,158 @@
+"""The candidate scorer at play: the rule names the candidates, the network chooses among them.
+
+A scorer is a vector of weights, the rule's own weights, and two numbers: within how many rating units of the best
+a move is a candidate (`margin`), and what the rule's own choice is given on top of its score (`bonus`): the network
+must be that much surer to play another. A rule alone is a `Policy` without a vector.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_agents.thinking.position import Position, position_in, position_of
+from okey_agents.thinking.rating import choose_in_position, rate_position
+from okey_agents.thinking.rule_weights import RuleWeights
+from okey_agents.thinking.scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, fill_features, pick_candidates
+from okey_agents.thinking.scorer.network import run_scorer
+from okey_env.actions import NUM_ACTIONS
+from okey_env.engine._jit import kernel
+from okey_env.engine.deal import deal
+from okey_env.engine.random import derive_seed
+from okey_env.engine.state import NO_SEAT, NOT_ENDED
+from okey_env.engine.turn import apply
+from okey_env.tiles import NUM_KINDS, NUM_SEATS
+
+Floats = npt.NDArray[np.float32]
+
+NO_SCORER: Floats = np.empty(0, np.float32)
+"""In place of weights: the rule plays."""
+
+
+class Policy(NamedTuple):
+    """A bot as numbers: a rule, alone or with a candidate scorer that chooses among its good moves."""
+
+    rule: RuleWeights
+    weights: Floats = NO_SCORER
+    """`(W,)` of the scorer."""
+    margin: np.float32 = np.float32(0)
+    """Within how many rating units of the rule's best a move is a candidate."""
+    bonus: np.float32 = np.float32(0)
+    """What the rule's own choice is given on top of its score."""
+
+
+@kernel
+def choose_by(position: Position, policy: Policy, seed: np.uint64) -> int:
+    """The action of a policy; `seed` settles the ties of a rule."""
+    if len(policy.weights) == 0:
+        return choose_in_position(position, policy.rule, seed)
+    return choose_scored(position, policy.rule, policy.weights, policy.margin, policy.bonus)
+
+
+@kernel
+def score_candidates(
+    position: Position,
+    rule: RuleWeights,
+    weights: Floats,
+    margin: np.float32,
+    bonus: np.float32,
+    actions: npt.NDArray[np.int64],
+    scores: Floats,
+) -> int:
+    """Fill `(C,)` candidates, the best rated first, and their scores in points; returns how many."""
+    ratings = np.empty(NUM_ACTIONS, np.float32)
+    rate_position(position, rule, ratings)
+    count = pick_candidates(ratings, margin, actions)
+    if count == 1:
+        scores[0] = 0
+        return count
+    table = np.empty(NUM_TABLE, np.float32)
+    features = np.empty((MAX_CANDIDATES, NUM_FEATURES), np.float32)
+    after = np.empty(NUM_KINDS, np.uint64)
+    fill_features(position, ratings, actions, count, after, table, features)
+    run_scorer(table, features, count, weights, scores)
+    scores[0] += bonus
+    return count
+
+
+@kernel
+def choose_scored(position: Position, rule: RuleWeights, weights: Floats, margin: np.float32, bonus: np.float32) -> int:
+    """The candidate with the highest score, the better rated of equals."""
+    actions = np.empty(MAX_CANDIDATES, np.int64)
+    scores = np.empty(MAX_CANDIDATES, np.float32)
+    count = score_candidates(position, rule, weights, margin, bonus, actions, scores)
+    return int(actions[best_place(scores, count)])
+
+
+@kernel
+def best_place(scores: Floats, count: int) -> int:
+    """The place of the highest of the first scores, the first of equals."""
+    best = 0
+    for place in range(1, count):
+        if scores[place] > scores[best]:
+            best = place
+    return best
+
+
+@kernel
+def choose_batch(
+    records: npt.NDArray[np.record],
+    rule: RuleWeights,
+    weights: Floats,
+    margin: np.float32,
+    bonus: np.float32,
+    actions: npt.NDArray[np.int64],
+) -> None:
+    """Fill `(N,)` actions for `(N,)` OBSERVATION records, in each of which the observer is to move."""
+    for i in range(len(records)):
+        actions[i] = choose_scored(position_of(records[i]), rule, weights, margin, bonus)
+
+
+@kernel
+def choose_at(
+    games: npt.NDArray[np.record],
+    indices: npt.NDArray[np.int64],
+    policy: Policy,
+    seed: np.uint64,
+    actions: npt.NDArray[np.int64],
+) -> None:
+    """Fill `(M,)` actions of a policy for the seats to move in the games at `(M,)` indices."""
+    for place in range(len(indices)):
+        actions[place] = choose_by(position_in(games[indices[place]]), policy, seed)
+
+
+@kernel
+def play_duels(
+    games: npt.NDArray[np.record],
+    challenger: Policy,
+    field: Policy,
+    seed: np.uint64,
+    first: int,
+    points: npt.NDArray[np.int64],
+    wins: npt.NDArray[np.int64],
+) -> None:
+    """Play deals `first`, `first + 1`, … with the challenger in each seat in turn against three of the field.
+
+    Args:
+        games: `(1,)`, a game with its rules and draw queues; played in.
+        challenger: plays one seat.
+        field: plays the others.
+        seed: settles deals and ties.
+        first: number of the first deal.
+        points: `(D, 4)` filled with what the challenger won, less what it lost, by deal and seat.
+        wins: `(D, 4)` filled with 1 where it finished.
+    """
+    game = games[0]
+    for i in range(len(points)):
+        for seat in range(NUM_SEATS):
+            game.seed = derive_seed(seed, np.uint64(first + i))
+            game.round_number = 0
+            deal(game, NO_SEAT)
+            while game.ending == NOT_ENDED:
+                position = position_in(game)
+                if game.turn == seat:
+                    apply(game, choose_by(position, challenger, seed))
+                else:
+                    apply(game, choose_by(position, field, seed))
+            points[i, seat] = int(game.won[seat]) - int(game.lost[seat])
+            wins[i, seat] = game.winner == seat

@@ -1,0 +1,95 @@
+"""Writing a bot folder: the files, their checksums, and `bot.json`, which says where the bot comes from."""
+
+import io
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from okey_agents.bots.flat import FORMAT, FORMAT_VERSION, ONNX_FILE, WEIGHTS_FILE, checksum, load_bot
+from okey_agents.training.checkpoint import Checkpoint, write_whole
+from okey_agents.training.config import AnyConfig
+from okey_agents.training.runs import EVALUATION_FILE, RUN_FILE, as_json
+from okey_env.actions import ACTIONS_VERSION
+from okey_env.bots import BOT_FILE
+from okey_env.rules import as_rules
+
+
+def checked_folder(folder: Path) -> None:
+    """See that a bot may be written to a folder.
+
+    Raises:
+        ValueError: it holds something that is no bot.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file: choose another name for the bot")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / BOT_FILE).is_file():
+        raise ValueError(f"{folder} holds something that is no bot: choose another folder")
+
+
+def write_bot(
+    run: Path,
+    config: AnyConfig,
+    checkpoint: Checkpoint,
+    folder: Path,
+    weights: bytes,
+    model: bytes,
+    parts: Mapping[str, Any],
+) -> Path:
+    """Write a bot folder, read it once, and give it its name; a bot that was there is replaced.
+
+    Args:
+        run: the folder of the run.
+        config: the run's.
+        checkpoint: what is exported.
+        folder: the bot folder to make.
+        weights: the weights file.
+        model: the ONNX file.
+        parts: what else the manifest says: encoder, network.
+    """
+    unfinished = folder.with_name(folder.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    write_whole(unfinished / WEIGHTS_FILE, weights)
+    write_whole(unfinished / ONNX_FILE, model)
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "name": folder.resolve().name,
+        "actions_version": ACTIONS_VERSION,
+        **parts,
+        "weights": {"file": WEIGHTS_FILE, "blake2b": checksum(weights)},
+        "onnx": {"file": ONNX_FILE, "blake2b": checksum(model)},
+        "rules": as_rules(config.env.rules).name,
+        "training": {"decisions": checkpoint.decisions, "seed": config.run.seed, **_read(run / RUN_FILE)},
+        "scores": _scores(run, checkpoint.decisions),
+        "config": config.to_dict(),
+    }
+    write_whole(unfinished / BOT_FILE, as_json(manifest))
+    load_bot(unfinished)
+    if folder.exists():
+        shutil.rmtree(folder)
+    unfinished.rename(folder)
+    return folder
+
+
+def packed(arrays: Mapping[str, npt.NDArray[np.float32]]) -> bytes:
+    """Arrays as the bytes of a weights file."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def _scores(run: Path, decisions: int) -> list[Any]:
+    """The measurements of exactly this moment of the run."""
+    measured = _read(run / EVALUATION_FILE)
+    return list(measured.get("scores", [])) if measured.get("decisions") == decisions else []
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return data if isinstance(data, Mapping) else {}

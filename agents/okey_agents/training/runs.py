@@ -1,0 +1,126 @@
+"""The folder of a training run: opened, taken up again, written to.
+
+| in the folder | |
+|---|---|
+| `config.json` | the configuration as resolved |
+| `run.json` | where the run comes from: commit, versions, date |
+| `checkpoints/` | the newest few, by decisions |
+| `log.jsonl` | one JSON object a line, with time and CPU seconds: what was learned, evaluations, starts |
+| `evaluation.json` | the last measurement, and at how many decisions |
+| `tensorboard/` | the same for TensorBoard |
+"""
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from okey_agents.provenance import provenance
+from okey_agents.training.checkpoint import UNFINISHED, Checkpoint, newest_good, set_aside, write_whole
+from okey_agents.training.config import AnyConfig, config_from_dict, differences
+
+CONFIG_FILE = "config.json"
+RUN_FILE = "run.json"
+LOG_FILE = "log.jsonl"
+EVALUATION_FILE = "evaluation.json"
+CHECKPOINTS = "checkpoints"
+
+_MAY_DIFFER = ("evaluation.", "run.")  # what may be another when a run is taken up
+_MAY_NOT = ("run.seed", "run.recipe")
+_BEFORE_IT_BEGAN = (RUN_FILE, RUN_FILE + UNFINISHED, CONFIG_FILE + UNFINISHED)
+"""What a process leaves that dies before the run has begun."""
+
+
+def open_run(
+    config: AnyConfig, folder: Path, resume: bool, console: Console, packages: Iterable[str]
+) -> Checkpoint | None:
+    """Make or check the folder of a run.
+
+    Args:
+        config: the run's.
+        folder: its folder.
+        resume: go on from what is there.
+        console: where it is said what was found.
+        packages: distributions whose versions are written down.
+
+    Returns:
+        The checkpoint to go on from; None at the beginning.
+
+    Raises:
+        ValueError: the folder holds something else, another run, or no whole checkpoint where there were some.
+    """
+    if not resume:
+        if folder.exists() and any(path.name not in _BEFORE_IT_BEGAN for path in folder.iterdir()):
+            raise ValueError(f"{folder} is not empty: resume the run in it, or choose another folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / RUN_FILE, as_json({"name": folder.name, **_origin(packages)}))
+        write_whole(folder / CONFIG_FILE, as_json(config.to_dict()))  # the last: with it the run has begun
+        log_event(folder, "started")
+        return None
+    saved = read_config(folder)
+    for name, (now, before) in differences(config, saved).items():
+        if not name.startswith(_MAY_DIFFER) or name in _MAY_NOT:
+            raise ValueError(
+                f"{name} = {now!r}, but the run in {folder} began with {before!r}: it cannot go on with another"
+            )
+    checkpoint, damages = newest_good(folder / CHECKPOINTS)
+    for damage in damages.values():
+        console.print(f"passed over: {damage}", style="yellow", highlight=False, soft_wrap=True)
+    _end_last_line(folder / LOG_FILE)
+    if checkpoint is None:
+        if damages:
+            raise ValueError(f"the run in {folder} cannot go on: none of its {len(damages)} checkpoints is whole")
+        console.print(f"{folder} has no checkpoint yet: beginning anew", highlight=False)
+        log_event(folder, "started")
+        return None
+    for path in damages:
+        set_aside(path)
+    console.print(f"going on from decision {checkpoint.decisions:,}", highlight=False)
+    log_event(folder, "resumed", decisions=checkpoint.decisions, passed_over=list(damages.values()))
+    return checkpoint
+
+
+def read_config(folder: Path) -> AnyConfig:
+    """The configuration of a run.
+
+    Raises:
+        ValueError: the folder holds no run, or its configuration is damaged.
+    """
+    path = folder / CONFIG_FILE
+    if not path.is_file():
+        raise ValueError(f"{folder} holds no run: there is no {CONFIG_FILE} in it")
+    try:
+        return config_from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def log_event(folder: Path, event: str, **values: Any) -> None:
+    """Append a line to the run's log, with the time and the CPU seconds of this process so far."""
+    clocks = {"time": round(time.time(), 3), "cpu": round(time.process_time(), 3)}
+    line = json.dumps({"event": event, **clocks, **values})
+    with (folder / LOG_FILE).open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+
+def _end_last_line(path: Path) -> None:
+    """End the last line of a log, should the process have died within it; what reads logs passes it over."""
+    if path.is_file() and not path.read_bytes().endswith(b"\n"):
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n")
+
+
+def as_json(data: Mapping[str, Any]) -> bytes:
+    """Data as the text of a JSON file."""
+    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _origin(packages: Iterable[str]) -> dict[str, Any]:
+    """Commit, versions and date, of the packages that learn as well."""
+    origin = provenance()
+    origin["versions"] |= {package: metadata.version(package) for package in packages}
+    return origin

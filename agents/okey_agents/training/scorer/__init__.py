@@ -1,0 +1,1 @@
+"""Training of the candidate scorer: branching and self-play PPO."""

@@ -1,0 +1,214 @@
+"""A bot folder: what is exported plays as it was trained, and what is damaged or foreign is refused."""
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from okey_agents.bots.flat import LearnedBot, checksum, load_bot
+from okey_agents.training.checkpoint import checkpoints, load_checkpoint
+from okey_agents.training.config import TrainConfig
+from okey_agents.training.export import export
+from okey_agents.training.flat.policy import make_policy, set_policy_arrays
+from okey_env.bots import BatchBot, make_bot
+from okey_env.round import Round
+from okey_env.vector import SelfPlay
+
+Arrays = dict[str, Any]
+
+
+@pytest.fixture
+def folder(tiny_bot: Path, tmp_path: Path) -> Path:
+    """A copy of the exported bot to spoil."""
+    copy = tmp_path / "bot"
+    shutil.copytree(tiny_bot, copy)
+    return copy
+
+
+def _manifest(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    path = folder / "bot.json"
+    manifest = json.loads(path.read_text())
+    change(manifest)
+    path.write_text(json.dumps(manifest))
+
+
+def _weights(folder: Path, change: Callable[[Arrays], Any], *, allow_pickle: bool = False) -> None:
+    """Change the arrays, and the checksum so that it fits them."""
+    with np.load(folder / "weights.npz") as loaded:
+        arrays = dict(loaded)
+    change(arrays)
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=allow_pickle, **arrays)
+    (folder / "weights.npz").write_bytes(buffer.getvalue())
+    _manifest(folder, lambda manifest: manifest["weights"].update(blake2b=checksum(buffer.getvalue())))
+
+
+def _positions(seed: int, steps: int) -> SelfPlay:
+    table = SelfPlay(64, seed=seed)
+    table.reset()
+    generator = np.random.default_rng(seed)
+    for _ in range(steps):
+        table.step((table.masks * generator.random(table.masks.shape)).argmax(axis=1))
+    return table
+
+
+def test_the_bot_plays_as_the_trained_policy_and_as_its_onnx_file(
+    tiny_run: Path, tiny_bot: Path, tiny_config: TrainConfig
+) -> None:
+    bot = load_bot(tiny_bot)
+    assert isinstance(bot, LearnedBot)
+    policy = make_policy(bot.encoder.size, 109, tiny_config.network)
+    set_policy_arrays(policy, load_checkpoint(checkpoints(tiny_run / "checkpoints")[0]).named("policy."))
+    session = onnxruntime.InferenceSession(tiny_bot / "policy.onnx", providers=["CPUExecutionProvider"])
+    for steps in (0, 1, 30):
+        table = _positions(3, steps)
+        by_bot = bot.act_batch(table.records)
+        by_torch = policy.predict(table.observations, deterministic=True, action_masks=table.masks)[0]
+        by_onnx = session.run(["action"], {"observation": table.observations, "action_mask": table.masks})[0]
+        np.testing.assert_array_equal(by_bot, by_torch)
+        np.testing.assert_array_equal(by_bot, by_onnx)
+
+
+def test_the_bot_is_a_legal_player_over_whole_rounds_alone_and_in_a_batch(tiny_bot: Path) -> None:
+    bot = make_bot(tiny_bot)
+    assert isinstance(bot, BatchBot)
+    for preset in ("gamelake", "klasik"):
+        round = Round(preset, seed=11)
+        while not round.over:
+            observation = round.observe(round.turn)
+            action = bot.act(observation)
+            assert action in observation.legal_actions
+            assert bot.act_batch(observation.records).tolist() == [action]
+            round.apply(action)
+
+
+def test_the_manifest_says_where_the_bot_comes_from(tiny_bot: Path, tiny_config: TrainConfig) -> None:
+    manifest = load_bot(tiny_bot).manifest
+    assert manifest["config"] == tiny_config.to_dict()
+    assert manifest["training"]["decisions"] == 256
+    assert {"commit", "date", "seed", "versions"} <= manifest["training"].keys()
+    assert manifest["scores"][0]["against"] == "random"
+    assert manifest["rules"] == "gamelake"
+
+
+def test_exporting_again_replaces_the_bot_but_nothing_else(tiny_run: Path, folder: Path, tmp_path: Path) -> None:
+    (folder / "weights.npz").write_bytes(b"")
+    assert export(tiny_run, folder) == folder
+    load_bot(folder)
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "chapter_1.txt").write_text("Okey …")
+    with pytest.raises(ValueError, match="holds something that is no bot"):
+        export(tiny_run, other)
+    with pytest.raises(ValueError, match="holds no run"):
+        export(other, tmp_path / "new")
+
+
+REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "no folder": (shutil.rmtree, "holds no bot"),
+    "no manifest": (lambda folder: (folder / "bot.json").unlink(), "holds no bot: there is no bot.json"),
+    "not JSON": (lambda folder: (folder / "bot.json").write_text("{"), "bot.json is not JSON"),
+    "not text": (lambda folder: (folder / "bot.json").write_bytes(b"\xff\x00"), "bot.json is not JSON"),
+    "deep JSON": (lambda folder: (folder / "bot.json").write_text("[" * 200_000), "bot.json is not JSON"),
+    "no object": (lambda folder: (folder / "bot.json").write_text("[]"), "does not say format 'okey-env bot'"),
+    "foreign": (lambda folder: _manifest(folder, lambda m: m.update(format="chess")), "does not say format"),
+    "newer": (lambda folder: _manifest(folder, lambda m: m.update(format_version=99)), "its format version is 99"),
+    "nameless": (lambda folder: _manifest(folder, lambda m: m.pop("name")), "gives it no name"),
+    "no encoder": (lambda folder: _manifest(folder, lambda m: m.pop("encoder")), "has no 'encoder'"),
+    "unknown encoder": (lambda folder: _manifest(folder, lambda m: m["encoder"].update(name="sphere")), "'sphere'"),
+    "encoder version": (
+        lambda folder: _manifest(folder, lambda m: m["encoder"].update(version=77)),
+        "the encoder 'flat' is here in version [0-9]+, but version 77 is needed",
+    ),
+    "action table": (
+        lambda folder: _manifest(folder, lambda m: m.update(actions_version=77)),
+        "needs version 77 of the action table",
+    ),
+    "network kind": (
+        lambda folder: _manifest(folder, lambda m: m["network"].update(kind="tree")),
+        "network is of the unknown kind 'tree'",
+    ),
+    "negative size": (
+        lambda folder: _manifest(folder, lambda m: m["network"]["sizes"].insert(1, -5)),
+        "network has impossible sizes",
+    ),
+    "other inputs": (
+        lambda folder: _manifest(folder, lambda m: m["network"]["sizes"].__setitem__(0, 3)),
+        r"network goes from \[3\] to \[109\]",
+    ),
+    "no weights": (lambda folder: (folder / "weights.npz").unlink(), "there is no weights.npz"),
+    "cut weights": (
+        lambda folder: (folder / "weights.npz").write_bytes((folder / "weights.npz").read_bytes()[:-9]),
+        "weights.npz is damaged: its checksum",
+    ),
+    "much larger": (
+        lambda folder: (folder / "weights.npz").write_bytes(bytes(10_000_000)),
+        "weights.npz is larger than",
+    ),
+    "no archive": (lambda folder: _spoil_with_checksum(folder, b"something else"), "weights.npz cannot be read"),
+    "unpacks to more": (
+        lambda folder: _spoil_with_checksum(folder, _bomb()),
+        "weights.npz cannot be read: it unpacks to more",
+    ),
+    "pickled": (
+        lambda folder: _weights(folder, lambda a: a.update(bias_0=np.array([print], object)), allow_pickle=True),
+        "weights.npz cannot be read: Object arrays cannot be loaded",
+    ),
+    "missing array": (lambda folder: _weights(folder, lambda a: a.pop("bias_0")), "it holds the arrays"),
+    "other shape": (
+        lambda folder: _weights(folder, lambda a: a.update(bias_0=a["bias_0"][:-1])),
+        r"bias_0 is float32 \(15,\): expected float32 \(16,\)",
+    ),
+    "other type": (
+        lambda folder: _weights(folder, lambda a: a.update(bias_0=a["bias_0"].astype(np.int32))),
+        "bias_0 is int32",
+    ),
+    "not finite": (
+        lambda folder: _weights(folder, lambda a: a["weights_1"].__setitem__((0, 0), np.nan)),
+        "weights_1 holds values that are not finite",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_damaged_or_foreign_folder_is_refused_in_one_sentence(folder: Path, case: str) -> None:
+    spoil, message = REFUSED[case]
+    spoil(folder)
+    with pytest.raises(ValueError, match=message) as refused:
+        load_bot(folder)
+    assert str(folder) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_playing_loads_neither_torch_nor_onnx(tiny_bot: Path) -> None:
+    code = (
+        "import sys\n"
+        "from okey_env.bots import make_bot\n"
+        "from okey_env.round import Round\n"
+        f"bot = make_bot({str(tiny_bot)!r})\n"
+        "round = Round(seed=1)\n"
+        "round.apply(bot.act(round.observe(round.turn)))\n"
+        "print([name for name in ('torch', 'onnx', 'onnxruntime', 'stable_baselines3') if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def _spoil_with_checksum(folder: Path, data: bytes) -> None:
+    (folder / "weights.npz").write_bytes(data)
+    _manifest(folder, lambda manifest: manifest["weights"].update(blake2b=checksum(data)))
+
+
+def _bomb() -> bytes:
+    """An archive that is small and unpacks to 40 MB."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, bias_0=np.zeros(10_000_000, np.float32))
+    return buffer.getvalue()

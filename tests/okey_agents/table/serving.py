@@ -1,0 +1,37 @@
+"""A real server on a free port, in a thread of this process, for tests and pictures that need a browser."""
+
+import contextlib
+import itertools
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import uvicorn
+
+from okey_agents.table.web.house import House
+from okey_agents.table.web.server import make_app
+
+
+@contextlib.contextmanager
+def serving(house: House, port: int = 0) -> Iterator[str]:
+    """The address of the page while it is served."""
+    listener = socket.create_server(("127.0.0.1", port))
+    server = uvicorn.Server(uvicorn.Config(make_app(house), ws="websockets-sansio", log_level="warning"))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+def same_seeds() -> Any:
+    """Seeds that are the same in every run."""
+    return itertools.count(1).__next__

@@ -1,0 +1,331 @@
+"""The page in a real browser, Debian's headless Chromium: played by dragging, by buttons and by keyboard."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+
+from okey_agents.table.web.house import House, Limits
+from okey_env import Deal
+from okey_env.match import Match
+from okey_env.record import Record
+from tests.okey_agents.table.serving import same_seeds, serving
+
+CHROMIUM = shutil.which("chromium")
+FINISHED = "R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y11 Y12 Y13 * K2"
+PHONE, DESK = {"width": 360, "height": 640}, {"width": 1440, "height": 900}
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """Somebody with a browser of their own."""
+
+    def __init__(self, browser: Browser, url: str, size: Any = DESK, **options: Any) -> None:
+        self.context: BrowserContext = browser.new_context(viewport=size, reduced_motion="reduce", **options)
+        self.context.set_default_timeout(10_000)
+        self.page: Page = self.context.new_page()
+        self.faults: list[str] = []
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", lambda line: self.faults.append(line.text) if line.type == "error" else None)
+        self.page.goto(url)
+
+    def set_up(self, name: str = "Ayşe", **seats: str) -> None:
+        page = self.page
+        page.fill("#name", name)
+        page.evaluate("document.querySelector('#pace').append(new Option('instant', 'instant'))")
+        page.select_option("#pace", "instant")
+        for seat in ("1", "2", "3"):
+            page.select_option(f"#seat-{seat}", seats.get(f"seat_{seat}", "greedy"))
+        page.click("button[type=submit]")
+        page.wait_for_selector(".table, .lobby")
+
+    def drag(self, what: Locator, to: Locator) -> None:
+        a, b = what.bounding_box(), to.bounding_box()
+        assert a is not None
+        assert b is not None
+        mouse = self.page.mouse
+        mouse.move(a["x"] + a["width"] / 2, a["y"] + a["height"] / 2)
+        mouse.down()
+        mouse.move(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2, steps=4)
+        mouse.up()
+
+    @property
+    def tiles(self) -> list[str]:
+        """What each place of the rack holds."""
+        looks = self.page.locator(".place").evaluate_all("cells => cells.map(cell => cell.dataset.look ?? '')")
+        return [look.split("/")[0] for look in looks]
+
+    def place(self, number: int) -> Locator:
+        return self.page.locator(".place").nth(number)
+
+    def free_place(self) -> Locator:
+        return self.place(self.tiles.index(""))
+
+    @property
+    def stock(self) -> Locator:
+        return self.page.locator(".stock")
+
+    @property
+    def throws(self) -> Locator:
+        return self.page.locator(".heap.bottom-right")
+
+    def wait_for_move(self) -> bool:
+        """Until it is this player's move; False if the round has ended."""
+        self.page.wait_for_selector(".deck.mine, dialog.end[open]")
+        return self.page.locator("dialog.end[open]").count() == 0
+
+    def advice(self) -> str:
+        """What the coach says, as the kind of move."""
+        self.page.keyboard.press("h")
+        self.page.wait_for_selector(".bubble:not([hidden]):not(:has-text('thinking'))")
+        text = self.page.locator(".bubble").inner_text()
+        return text.split()[0].rstrip(".:").lower()
+
+    def advised(self) -> Locator:
+        return self.page.locator(".place.advised").first
+
+
+def house_of(data: Path | None = None, **options: Any) -> House:
+    limits = Limits(grace=0.2, messages_per_second=1e6, burst=10**6)
+    return House(data, limits=limits, new_seed=same_seeds(), worlds=0, **options)
+
+
+def dealt(*racks: str | None, **options: Any) -> Any:
+    deal = Deal(indicator="Y4", racks=[*racks, *[None] * (4 - len(racks))])
+    return lambda rules, seed: Match(rules, seed, deal, **options)
+
+
+def test_a_whole_round_by_dragging(browser: Browser, tmp_path: Path) -> None:
+    """With a hint at each move, a refused one, and a reload in the middle."""
+    house = house_of(tmp_path)
+    with serving(house) as url:
+        visitor = Visitor(browser, url)
+        visitor.set_up()
+        page = visitor.page
+        turns = 0
+        while visitor.wait_for_move():
+            turns += 1
+            if page.locator(".act.draw").is_visible():
+                if turns == 2:  # the rack holds fourteen tiles: nothing can be thrown yet
+                    before = visitor.tiles
+                    visitor.drag(visitor.place(0), visitor.throws)
+                    expect(page.locator("#toasts")).to_contain_text("Draw or take a tile first")
+                    assert visitor.tiles == before
+                taking = visitor.advice() == "take"
+                source = page.locator(".heap.bottom-left") if taking else visitor.stock
+                target = visitor.free_place()
+                visitor.drag(source, target)
+                page.wait_for_selector(".act.throw:visible, dialog.end[open]")
+                assert sum(map(bool, visitor.tiles)) == 15
+            what = visitor.advice()
+            if what == "show":
+                page.click(".act.show")
+                page.wait_for_selector(".act.show", state="hidden")
+                what = visitor.advice()
+            order = visitor.tiles
+            thrown = visitor.advised()
+            number = int(thrown.get_attribute("data-place") or -1)
+            visitor.drag(thrown, visitor.stock if what == "finish" else visitor.throws)
+            page.wait_for_selector(f".place[data-place='{number}'][data-look='']")
+            assert visitor.tiles == [tile if place != number else "" for place, tile in enumerate(order)]
+            if turns == 2:
+                visitor.wait_for_move()
+                before = visitor.tiles
+                visitor.drag(visitor.place(before.index("") - 1), visitor.place(29))  # an order of one's own
+                mine = visitor.tiles
+                assert mine != before
+                page.reload()
+                page.wait_for_selector(".table .place .tile")
+                assert visitor.tiles == mine
+            assert turns < 40
+        assert visitor.faults == []
+        expect(page.locator("dialog.end")).to_be_visible()
+        assert page.locator(".end-rack").count() == 4
+        assert page.locator(".end-rack .figure").count() >= 56
+        page.click("dialog.end button:has-text('Replay')")
+        page.locator(".replay input[type=range]").press("End")
+        expect(page.locator(".caption")).to_contain_text(re.compile(r"(\d+)/\1 "))
+        page.locator(".replay input[type=range]").press("Home")
+        expect(page.locator(".caption")).to_contain_text("dealt")
+        visitor.context.close()
+    [path] = (tmp_path / "records").iterdir()
+    assert list(Record.read(path).tables())[-1][1].round.over  # played again by the rules, line by line
+
+
+def test_a_finish_by_dropping_a_tile_on_the_stock(browser: Browser) -> None:
+    with serving(house_of(make_match=dealt(FINISHED))) as url:
+        visitor = Visitor(browser, url)
+        visitor.set_up()
+        page = visitor.page
+        visitor.wait_for_move()
+        visitor.drag(visitor.place(visitor.tiles.index("R1")), visitor.stock)
+        expect(page.locator("#toasts")).to_contain_text("Not finished")
+        assert "R1" in visitor.tiles
+        visitor.drag(visitor.place(visitor.tiles.index("K2")), visitor.stock)
+        expect(page.locator("#end-title")).to_have_text("You won the round!")
+        assert page.locator(".end-rack.winner .meld .figure").count() == 14
+        assert visitor.faults == []
+        visitor.context.close()
+
+
+def test_melds_as_they_lie(browser: Browser) -> None:
+    """With the rack check `as_laid` the first fault is pointed out; sorting by groups and dragging mends it."""
+    with serving(house_of(make_match=dealt(FINISHED))) as url:
+        visitor = Visitor(browser, url)
+        page = visitor.page
+        page.check("label.check:has-text('gaps') input")
+        visitor.set_up()
+        visitor.wait_for_move()
+        visitor.place(visitor.tiles.index("K2")).click()
+        page.click(".act.finish")
+        expect(page.locator("#toasts")).to_contain_text("Leave a gap")
+        assert page.locator(".place.fault").count() > 3
+        page.keyboard.press("1")
+        for tile, left_neighbour in (("Y9", "R9"), ("K9", "Y9")):
+            visitor.drag(
+                visitor.place(visitor.tiles.index(tile)), visitor.place(visitor.tiles.index(left_neighbour) + 1)
+            )
+        assert visitor.tiles.index("K9") == visitor.tiles.index("Y9") + 1
+        visitor.drag(visitor.place(visitor.tiles.index("*")), visitor.place(visitor.tiles.index("Y13") - 3))
+        visitor.context.close()
+
+
+def test_a_short_match_by_buttons_and_keys(browser: Browser, tmp_path: Path) -> None:
+    house = house_of(make_match=lambda rules, seed: Match(rules, seed, points=(3, 3, 3, 3)))
+    with serving(house) as url:
+        visitor = Visitor(browser, url, PHONE, has_touch=True)
+        visitor.set_up()
+        page = visitor.page
+        for _ in range(12):
+            while visitor.wait_for_move():
+                if page.locator(".act.draw").is_visible():
+                    page.click(".act.take" if visitor.advice() == "take" else ".act.draw")
+                    page.wait_for_selector(".act.throw:visible")
+                what = visitor.advice()
+                if what == "show":
+                    page.keyboard.press("s")
+                    page.wait_for_selector(".act.show", state="hidden")
+                    what = visitor.advice()
+                visitor.advised().focus()
+                page.keyboard.press("f" if what == "finish" else "x")
+                page.wait_for_selector(".act.draw:visible, dialog.end[open]")
+            if page.locator("dialog.end.match").count():
+                break
+            page.click("dialog.end .primary")
+            page.wait_for_selector("dialog.end", state="detached")
+        expect(page.locator("#end-title")).to_contain_text("won the match")
+        with page.expect_download() as saved:
+            page.click("dialog.end button:has-text('Save the record')")
+        path = tmp_path / "match.jsonl"
+        saved.value.save_as(path)
+        Record.read(path).verify()
+        page.click("dialog.end .primary")
+        page.wait_for_selector("dialog.end", state="detached")
+        expect(page.locator(".bar .title")).to_have_text("Round 1")
+        assert visitor.faults == []
+        visitor.context.close()
+
+
+def test_a_friend_joins_by_the_link_leaves_and_comes_back(browser: Browser) -> None:
+    with serving(house_of(make_match=dealt(None, FINISHED))) as url:
+        host = Visitor(browser, url)
+        host.set_up(seat_1="person")
+        link = host.page.locator(".link-field").input_value()
+        friend = Visitor(browser, link, PHONE, has_touch=True)
+        friend.page.fill("#name", "Can")
+        friend.page.click("button[type=submit]")
+        host.page.wait_for_selector(".table")
+        expect(host.page.locator(".plate.right")).to_contain_text("Can")
+        expect(host.page.locator(".status")).to_have_text("Can is playing")
+        friend.wait_for_move()
+        friend.place(friend.tiles.index("K2")).tap()
+        friend.throws.tap()
+        host.wait_for_move()
+        friend.page.close()  # without a word: after a while a bot plays on for them
+        expect(host.page.locator(".plate.right")).to_contain_text("a bot plays")
+        host.page.keyboard.press("d")
+        host.page.wait_for_selector(".act.throw:visible")
+        host.place(0).click()
+        host.page.keyboard.press("x")
+        assert host.wait_for_move() in (True, False)
+        assert host.page.locator(".log").count() == 0
+        host.page.click("#tab-log")
+        expect(host.page.locator(".log")).to_contain_text(re.compile(r"Can (drew|took)"))
+        again = friend.context.new_page()
+        again.goto(url)
+        again.click(".kept-table button:first-child")
+        again.wait_for_selector(".table .place .tile, dialog.end")
+        expect(host.page.locator(".plate.right")).not_to_contain_text("a bot plays")
+        assert host.faults == []
+        host.context.close()
+        friend.context.close()
+
+
+def test_by_keyboard_alone_and_with_names_for_everything(browser: Browser) -> None:
+    with serving(house_of(make_match=dealt(FINISHED))) as url:
+        visitor = Visitor(browser, url)
+        visitor.set_up()
+        page = visitor.page
+        visitor.wait_for_move()
+        nameless = page.evaluate(
+            """() => [...document.querySelectorAll('button, [role=img], input, select')]
+                 .filter((e) => !(e.hidden || e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length))
+                 .map((e) => e.outerHTML)"""
+        )
+        assert nameless == []
+        visitor.place(0).focus()
+        page.keyboard.press("Enter")  # lift the first tile, carry it to the end of the row, put it down
+        page.keyboard.press("End")
+        page.keyboard.press("Enter")
+        assert visitor.tiles[14] == "R1"
+        assert visitor.tiles[0] == ""
+        page.keyboard.press("3")
+        assert sorted(filter(None, visitor.tiles)) == sorted(FINISHED.split())
+        place = visitor.tiles.index("*")
+        visitor.place(place).focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("v")
+        assert visitor.tiles[place] == "*-"
+        visitor.place(place).focus()
+        page.keyboard.press("x")
+        expect(page.locator("#toasts")).to_contain_text("face down")
+        visitor.place(visitor.tiles.index("K2")).focus()
+        page.keyboard.press("f")
+        expect(page.locator("#live")).to_contain_text("You finished with black 2")
+        visitor.context.close()
+
+
+@pytest.mark.parametrize("language", ["en", "tr", "fr"])
+def test_nothing_overflows(browser: Browser, language: str) -> None:
+    with serving(house_of(make_match=dealt(FINISHED))) as url:
+        visitor = Visitor(browser, url, locale=language)
+        visitor.set_up()
+        page = visitor.page
+        page.wait_for_selector(".deck.mine")
+        assert page.evaluate("document.documentElement.lang") == language
+        sizes: list[Any] = [PHONE, {"width": 740, "height": 360}, {"width": 820, "height": 1180}, DESK]
+        for size in [*sizes, {"width": 1920, "height": 1080}]:
+            page.set_viewport_size(size)
+            outside = page.evaluate(
+                """() => [...document.querySelectorAll('html, .table button, .plate, .heap, .rack')].filter((e) => {
+                     const r = e.getBoundingClientRect();
+                     return e.scrollWidth > innerWidth || (r.width && getComputedStyle(e).visibility === 'visible'
+                       && (r.left < -1 || r.top < -1 || r.right > innerWidth + 1 || r.bottom > innerHeight + 1));
+                   }).map((e) => e.className)"""
+            )
+            assert (size, outside) == (size, [])
+        assert visitor.faults == []
+        visitor.context.close()

@@ -1,0 +1,65 @@
+"""The table in a terminal, played by prepared lines."""
+
+import pytest
+
+from okey_agents.table import terminal as terminal_table
+from okey_agents.table.terminal import play
+from okey_env.rules import Rules
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines that the player types; after the last one the input ends."""
+    lines: list[str] = []
+
+    def read(prompt: str) -> str:
+        if not lines:
+            raise EOFError
+        return lines.pop(0)
+
+    monkeypatch.setattr("builtins.input", read)
+    return lines
+
+
+def test_commands_and_refusals(typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    typed += ["help", "throw R99", "draw", "sort", "sort groups", "move 0 29", "hint", "score", "rules", "quit"]
+    assert play(Rules(), ("greedy", "greedy", "greedy"), seed=3) == 0
+    said = capsys.readouterr().out
+    assert "draw from the stock" in said
+    assert "'r99' is not a tile" in said
+    assert "15 tiles and must throw or finish" in said
+    assert "sort takes one of runs, groups, pairs" in said
+    assert "from a finish" in said
+    assert "R4.1" in said
+    assert typed == []
+
+
+def test_a_whole_match(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever is asked draws, or throws the last tile of the rack, until the match is over."""
+    tables: list[terminal_table._Terminal] = []
+
+    class Watched(terminal_table._Terminal):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)  # type: ignore[arg-type]
+            tables.append(self)
+
+    def read(prompt: str) -> str:
+        table = tables[0].table
+        if table.over_for_now:
+            return "q" if table.match.over else ""
+        if table.match.round.phase == "draw":
+            return "draw"
+        return f"throw {[tile for tile in table.seats[0].rack.places if tile][-1]}"
+
+    monkeypatch.setattr(terminal_table, "_Terminal", Watched)
+    monkeypatch.setattr("builtins.input", read)
+    assert play(Rules(start_points=5), ("greedy", "greedy", "greedy"), seed=1) == 0
+    said = capsys.readouterr().out
+    assert tables[0].table.match.over
+    assert "the match is over" in said
+    assert "won the round" in said
+
+
+def test_no_such_bot() -> None:
+    with pytest.raises(ValueError, match="there is no bot 'nobody'"):
+        play(Rules(), ("greedy", "nobody", "greedy"), seed=1)

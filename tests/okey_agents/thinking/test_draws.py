@@ -1,0 +1,68 @@
+"""Looking one draw ahead counts what the hand analysis says of every hand that one draw can make."""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from okey_agents.bots.expert import ExpertBot
+from okey_agents.thinking.draws import Ahead, look_ahead
+from okey_agents.thinking.position import position_of
+from okey_env import Round, hands
+from okey_env.engine._jit import kernel
+from okey_env.engine.hand import analyse
+from okey_env.engine.hand.bits import as_int
+from okey_env.engine.state import OBSERVATION
+from okey_env.tiles import NUM_KINDS, WILD
+
+
+@kernel
+def ahead_of(records: npt.NDArray[np.record]) -> Ahead:
+    """What lies ahead of the observer's 14 tiles among the tiles that it has not seen."""
+    position = position_of(records[0])
+    after = np.empty(NUM_KINDS, np.uint64)
+    once, twice, wilds, run_13_1 = position.once, position.twice, int(position.wilds), position.run_13_1
+    distance, _, useful = analyse(once, twice, wilds, run_13_1, after)
+    unseen, unseen_twice = position.unseen, position.unseen_twice
+    return look_ahead(once, twice, wilds, run_13_1, distance, as_int(useful), unseen, unseen_twice)
+
+
+def counted(rack: npt.NDArray[np.uint8], unseen: npt.NDArray[np.uint8]) -> tuple[float, float]:
+    """The same, hand by hand."""
+    distance = int(hands.melds_distance(rack))
+    useful = hands.useful_kinds(rack)
+    faces = [kind for kind in range(NUM_KINDS) if kind != WILD and unseen[kind]]
+    now = sum(int(unseen[kind]) for kind in faces if useful[kind])
+    then, helping, gained = 0, 0, 0
+    for kind in faces:
+        if useful[kind] if distance == 1 else distance > 2 and not useful[kind]:
+            continue
+        drawn = rack.copy()
+        drawn[kind] += 1
+        best = hands.analyse(drawn).useful
+        ways = sum(int(unseen[other]) for other in faces if best[other])
+        if useful[kind]:
+            then += int(unseen[kind]) * ways
+            helping += int(unseen[kind])
+        else:
+            gained += int(unseen[kind]) * max(0, ways - now)
+    return then / max(helping, 1), gained
+
+
+@pytest.mark.parametrize("rules", ["gamelake", "klasik"])
+def test_every_hand_that_a_draw_can_make_is_counted(rules: str) -> None:
+    distances = set()
+    bot = ExpertBot(1)
+    for seed in range(40):
+        round = Round(rules, seed=seed)
+        for _ in range(seed % 50):
+            if not round.over:
+                round.apply(bot.act(round.observe(round.turn)))
+        if round.over or round.phase != "draw":
+            continue
+        seen = round.observe(round.turn)
+        if (distance := int(hands.melds_distance(seen.rack))) == 0:
+            continue
+        distances.add(distance)
+        ahead = ahead_of(np.array(seen.records, OBSERVATION))
+        assert (ahead.then, ahead.gained) == pytest.approx(counted(seen.rack, seen.unseen))
+    assert distances >= {1, 2, 3, 4}
