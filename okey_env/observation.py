@@ -15,17 +15,9 @@ import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS, to_text
 from okey_env.engine.batch import observe_in, observed_mask_in
+from okey_env.engine.events import EVENTS, HIDDEN_TILE, unpack_event
 from okey_env.engine.hand import BIT_OF_KIND
-from okey_env.engine.state import (
-    ENDINGS,
-    EVENTS,
-    HIDDEN_TILE,
-    LOG_SIZE,
-    NO_SEAT,
-    NO_TILE,
-    OBSERVATION,
-    PHASES,
-)
+from okey_env.engine.state import ENDINGS, LOG_SIZE, NO_SEAT, NO_TILE, OBSERVATION, PHASES
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, kind_text, rack_text
 
 
@@ -192,8 +184,8 @@ class Observation:
     def events(self) -> list[Event]:
         """What has happened in the round, in order; empty if the rules show only the tops of the heaps."""
         return [
-            Event((entry >> 6) & 3, EVENTS[entry >> 8], None if entry & 63 == HIDDEN_TILE else entry & 63)
-            for entry in self._events.tolist()
+            Event(seat, EVENTS[event], _unless(kind, HIDDEN_TILE))
+            for event, seat, kind in map(unpack_event, self._events.tolist())
         ]
 
     @property

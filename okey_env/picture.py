@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env import hands
-from okey_env.engine.state import EVENT_DRAW, EVENT_FINISH, EVENT_SHOW, EVENT_TAKE, EVENT_THROW
+from okey_env.engine.events import EVENT_DRAW, EVENT_FINISH, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, unpack_event
 from okey_env.paint import Array, Sheet, shorten, text_width
 from okey_env.round import Round
 from okey_env.tiles import NUM_KINDS, NUM_NUMBERS, NUM_SEATS, WILD, kinds_of
@@ -357,7 +357,7 @@ class _Event(NamedTuple):
 
 
 def _event(entry: int) -> _Event:
-    return _Event(entry >> 8, (entry >> 6) & 3, entry & 63)
+    return _Event(*unpack_event(entry))
 
 
 def _paint_events(sheet: Sheet, events: Sequence[_Event], names: Sequence[str], okey: int) -> None:

@@ -24,7 +24,8 @@ import numpy as np
 from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW, to_text
 from okey_env.deal import Deal
 from okey_env.engine.batch import deal_in
-from okey_env.engine.state import EVENT_DRAW, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, new_games
+from okey_env.engine.events import EVENT_DRAW, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, unpack_event
+from okey_env.engine.state import new_games
 from okey_env.match import Match
 from okey_env.options import EPISODES
 from okey_env.round import Round
@@ -392,7 +393,7 @@ def _deal_line(round: Round) -> _Line:
     """The deal, found from the round as it is now by taking its events back."""
     racks = round.racks.astype(np.int64)
     for entry in round.fields["log"][0, : round.fields["num_events"].item()].tolist():
-        event, seat, kind = entry >> 8, (entry >> 6) & 3, entry & 63
+        event, seat, kind = unpack_event(entry)
         if event in (EVENT_DRAW, EVENT_TAKE):
             racks[seat, kind] -= 1
         elif event != EVENT_SHOW:
@@ -426,7 +427,7 @@ def _is_dealt_by_seed(round: Round, racks: np.ndarray[Any, Any], starter: int) -
 def _move_line(round: Round, place: int) -> _Line:
     """The event at a place of the round's log as a move."""
     entry = round.fields["log"][0, place].item()
-    event, seat, kind = entry >> 8, (entry >> 6) & 3, entry & 63
+    event, seat, kind = unpack_event(entry)
     action = _ACTION_OF.get(event, kind + (THROW if event == EVENT_THROW else FINISH))
     line = {"type": "move", "seat": seat, "action": action, "text": to_text(action, round.okey)}
     if action in (DRAW, TAKE):

@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.engine.state import EVENT_SHOW, EVENT_TAKE, EVENTS
+from okey_env.engine.events import EVENT_SHOW, EVENT_TAKE, EVENTS, unpack_event
 from okey_env.paint import load_pygame
 from okey_env.picture import table_picture
 from okey_env.round import Round
@@ -134,7 +134,7 @@ def table_text(round: Round) -> str:
 
 def event_text(entry: int, okey: int) -> str:
     """One event of a game's log, like `seat 2 throws R5`."""
-    event, seat, kind = entry >> 8, (entry >> 6) & 3, entry & 63
+    event, seat, kind = unpack_event(entry)
     tile = kind_text(kind, okey)
     verb = {EVENT_TAKE: "takes", EVENT_SHOW: "shows"}.get(event, EVENTS[event] + ("es" if event == 4 else "s"))
     return f"seat {seat} {verb} {tile}"

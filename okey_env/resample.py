@@ -6,8 +6,9 @@ A world is made from an `Observation` alone, so it cannot tell anything that its
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.engine.events import EVENTS, HIDDEN_TILE, pack_event
 from okey_env.engine.resample import resample_all
-from okey_env.engine.state import EVENTS, GAME, HIDDEN_TILE
+from okey_env.engine.state import GAME
 from okey_env.observation import Observation
 from okey_env.tiles import NUM_SEATS
 
@@ -56,7 +57,7 @@ def _write_past(observation: Observation, games: npt.NDArray[np.record]) -> None
     entries = []
     for step, event, kind in observation.events:
         seat = (step + observation.seat) % NUM_SEATS
-        entries.append((HIDDEN_TILE if kind is None else kind) + 64 * (seat + NUM_SEATS * EVENTS.index(event)))
+        entries.append(pack_event(EVENTS.index(event), seat, HIDDEN_TILE if kind is None else kind))
         if event == "throw" and kind is not None:
             heaps[seat].append(kind)
         elif event == "take":

@@ -93,4 +93,4 @@ def illegal_reward(reward: str | RewardFunction, rules: Rules) -> float:
 def worst_loss(rules: Rules) -> float:
     """The most that a seat can lose in a round in points; the price of an illegal action under `env()`."""
     most = 8 if rules.combine == "product" else 4
-    return float(most * (2 if rules.color_double else 1) + rules.indicator_points)
+    return float(most * (2 if rules.colour_double else 1) + rules.indicator_points)

@@ -39,10 +39,10 @@ from okey_agents.training.scorer.labels import label_candidates
 from okey_agents.training.scorer.rollout import deal_stock_again, for_rollouts
 from okey_env.actions import TAKE
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
+from okey_env.engine.deal import deal_round
 from okey_env.engine.observe import observe
 from okey_env.engine.random import below, derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, new_games
+from okey_env.engine.state import NOT_ENDED, OBSERVATION, new_games
 from okey_env.engine.turn import apply
 from okey_env.rules import as_rules
 
@@ -88,10 +88,8 @@ def try_decisions(
     labels = np.empty(MAX_CANDIDATES, np.float32)
     noted, number = 0, 0
     while noted < len(tried.counts):
-        game.seed = derive_seed(seed, np.uint64(number))
-        game.round_number = 0
+        deal_round(game, seed, number)
         number += 1
-        deal(game, NO_SEAT)
         step = 0
         while game.ending == NOT_ENDED:
             step += 1

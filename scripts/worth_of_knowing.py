@@ -31,12 +31,12 @@ from okey_agents.training.scorer.decisions import Decisions
 from okey_agents.training.scorer.net import Batches, ScorerNet, difference_loss, fit_scorer
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
-from okey_env.engine.hand import KIND_OF_BIT, analyse, distance_and_useful, lowest_bit
+from okey_env.engine.deal import deal_round
+from okey_env.engine.hand import KIND_OF_BIT, analyse, distance_and_useful, kind_set, lowest_bit
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.random import derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED, new_games
-from okey_env.engine.turn import apply, kind_set
+from okey_env.engine.state import NOT_ENDED, new_games
+from okey_env.engine.turn import apply
 from okey_env.rules import as_rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD
 
@@ -107,7 +107,9 @@ def note_hidden(
     for step in range(NUM_SEATS - 1, 0, -1):
         seat = (int(game.turn) + step) % NUM_SEATS
         wilds = int(game.rack[seat, WILD])
-        distance, useful = distance_and_useful(game.once[seat], game.twice[seat], wilds, game.run_13_1 != 0, found)
+        distance, useful = distance_and_useful(
+            game.once[seat], game.twice[seat], wilds, game.rules.run_13_1 != 0, found
+        )
         table[4 * (step - 1) + min(max(distance, 1), 4) - 1] = 1
         distance_of_right, useful_to_right = distance, as_int(useful)
     left = (int(game.turn) + NUM_SEATS - 1) % NUM_SEATS
@@ -157,10 +159,8 @@ def note_all(
     after = np.empty(NUM_KINDS, np.uint64)
     noted, rows, number = 0, 0, 0
     while noted < len(counts):
-        game.seed = derive_seed(seed, np.uint64(number))
-        game.round_number = 0
+        deal_round(game, seed, number)
         number += 1
-        deal(game, NO_SEAT)
         while game.ending == NOT_ENDED:
             position = position_in(game)
             rate_position(position, plays.rule, ratings)

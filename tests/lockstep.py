@@ -27,9 +27,9 @@ SWITCHES: dict[str, tuple[Any, ...]] = {
     "indicator_window": ("first_turn", "before_draw"),
     "stock_end": ("void_after_throw", "next_may_take"),
     "max_throws": (200, 60, 30, 250, 4),
-    "color_double": (False, True),
+    "colour_double": (False, True),
     "void_points": (0, 2),
-    "discard_visibility": ("history", "top_only"),
+    "throw_visibility": ("history", "top_only"),
     "teams": (False, True),
 }
 
@@ -183,7 +183,7 @@ def throw_distances(game: Game) -> dict[int, int]:
         bit = 1 << (4 * (kind % 13) + kind // 13) if kind != WILD else 0
         less_once, less_twice = (once, twice ^ bit) if twice & bit else (once ^ bit, twice)
         distances[kind] = melds_distance(
-            np.uint64(less_once), np.uint64(less_twice), wilds - (kind == WILD), bool(game["run_13_1"].item())
+            np.uint64(less_once), np.uint64(less_twice), wilds - (kind == WILD), bool(game["rules"]["run_13_1"].item())
         )
     return distances
 

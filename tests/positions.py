@@ -14,8 +14,8 @@ RULES: tuple[Any, ...] = (
     "gamelake",
     "klasik",
     {"stock_end": "next_may_take", "indicator_window": "before_draw", "run_13_1": False},
-    {"preset": "klasik", "discard_visibility": "top_only", "indicator_points": 2, "max_throws": 30},
-    {"teams": True, "color_double": True, "combine": "max"},
+    {"preset": "klasik", "throw_visibility": "top_only", "indicator_points": 2, "max_throws": 30},
+    {"teams": True, "colour_double": True, "combine": "max"},
 )
 
 

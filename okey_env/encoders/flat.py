@@ -132,7 +132,7 @@ def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     out[at + 1] = seen.can_take
     out[at + 2] = seen.can_show
     out[at + 3] = seen.stock_left / np.float32(48)
-    out[at + 4] = seen.throws / np.float32(seen.max_throws)
+    out[at + 4] = seen.throws / np.float32(seen.rules.max_throws)
     out[at + 5] = seen.last_chance
     at += 6
     for step in range(NUM_SEATS):
@@ -150,10 +150,10 @@ def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     throws = popcount(once) + popcount(twice) + wilds > RACK_SIZE
     after = scratch(NUM_KINDS)
     if throws:
-        distance, keeps, useful = analyse(once, twice, wilds, seen.run_13_1 != 0, after)
+        distance, keeps, useful = analyse(once, twice, wilds, seen.rules.run_13_1 != 0, after)
         _fill_throws(seen, keeps, after, out)
     else:
-        distance, useful = distance_and_useful(once, twice, wilds, seen.run_13_1 != 0, after[:1])
+        distance, useful = distance_and_useful(once, twice, wilds, seen.rules.run_13_1 != 0, after[:1])
         _fill_useful(seen, useful, out)
     pairs = pairs_distance(once, twice, wilds)
     out[_EXACT + min(distance, _DISTANCES - 1)] = 1

@@ -15,7 +15,8 @@ from okey_env.encoders.flat import ALL_USEFUL, FLAT, count_unseen
 from okey_env.encoders.flat import SIZE as FLAT_SIZE
 from okey_env.encoders.flat import fill as fill_flat
 from okey_env.engine._jit import JIT_IS_OFF, kernel
-from okey_env.engine.hand import BIT_OF_KIND, analyse
+from okey_env.engine.hand import BIT_OF_KIND, Hand, analyse, with_tile
+from okey_env.engine.hand.bits import as_int
 from okey_env.engine.state import PHASE_DRAW
 from okey_env.tiles import NUM_KINDS, WILD
 
@@ -42,17 +43,12 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     out[_USEFUL_TAKEN:SIZE] = 0
     if seen.phase != PHASE_DRAW or seen.can_take == 0:
         return
-    once, twice, wilds = seen.once, seen.twice, int(seen.rack[WILD])
+    hand = Hand(seen.once, seen.twice, as_int(seen.rack[WILD]))
     after = np.empty(NUM_KINDS, np.uint64)
-    _, _, useful = analyse(once, twice, wilds, seen.run_13_1 != 0, after)
+    _, _, useful = analyse(hand.once, hand.twice, hand.wilds, seen.rules.run_13_1 != 0, after)
     without = count_unseen(seen, useful)
-    if seen.offer == WILD:
-        wilds += 1
-    else:
-        bit = _ONE << np.uint64(BIT_OF_KIND[seen.offer])
-        twice |= once & bit
-        once |= bit
-    _, keeps, _ = analyse(once, twice, wilds, seen.run_13_1 != 0, after)
+    hand = with_tile(hand, seen.offer)
+    _, keeps, _ = analyse(hand.once, hand.twice, hand.wilds, seen.rules.run_13_1 != 0, after)
     most = 0
     for kind in range(NUM_KINDS):
         if (keeps >> np.uint64(BIT_OF_KIND[kind])) & _ONE != _NONE:

@@ -120,3 +120,11 @@ def deal(game: np.record, starter: int) -> None:
         else:
             tiles[i] = face
     begin_round(game, indicator, okey, starter, tiles[:first], tiles[first : NUM_TILES - 1])
+
+
+@kernel
+def deal_round(game: np.record, seed: np.uint64, number: int) -> None:
+    """Deal the first round of game `number` under a seed, with a random starter (R2.2)."""
+    game.seed = derive_seed(seed, np.uint64(number))
+    game.round_number = 0
+    deal(game, NO_SEAT)

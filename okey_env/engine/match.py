@@ -61,7 +61,7 @@ def next_round(game: np.record) -> None:
     R2.2: the start goes one seat to the right, after a void round too; or to the winner, and where there is none it
     stays.
     """
-    if game.winner_starts == 0:
+    if game.rules.winner_starts == 0:
         starter = (int(game.starter) + 1) % NUM_SEATS
     elif game.winner != NO_SEAT:
         starter = int(game.winner)
@@ -81,7 +81,7 @@ def next_episode(game: np.record, matches: bool) -> None:
     else:
         game.round_number += _U1
     for seat in range(NUM_SEATS):
-        game.scores[seat] = game.start_points
+        game.scores[seat] = game.rules.start_points
     deal(game, NO_SEAT)
 
 
@@ -97,7 +97,7 @@ def fill_match_totals(game: np.record, reward: int, totals: npt.NDArray[np.float
     totals[:] = 0.0
     if not is_match_over(game):
         return
-    winners = 2 if game.teams != 0 else int(game.winners)
+    winners = 2 if game.rules.teams != 0 else int(game.rules.winners)
     for seat in range(NUM_SEATS):
         mine = int(game.scores[seat]) - int(game.lost[seat])
         better = 0

@@ -10,17 +10,10 @@ import numpy.typing as npt
 
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel, linked
-from okey_env.engine.state import (
-    EVENT_DRAW,
-    GAME,
-    HIDDEN_TILE,
-    NO_SEAT,
-    NO_TILE,
-    OBSERVATION,
-    PHASE_THROW,
-    WIDTH,
-)
-from okey_env.engine.turn import can_draw, can_show, can_take, kind_set
+from okey_env.engine.events import EVENT_DRAW, HIDDEN_TILE, pack_event, unpack_event
+from okey_env.engine.hand import kind_set
+from okey_env.engine.state import GAME, NO_SEAT, NO_TILE, OBSERVATION, PHASE_THROW, WIDTH
+from okey_env.engine.turn import can_draw, can_show, can_take
 from okey_env.engine.words import put_word, words
 from okey_env.tiles import NUM_KINDS, NUM_SEATS
 
@@ -30,25 +23,6 @@ _U1 = np.uint64(1)
 _ONE_OF_EACH = np.uint64(0x0101010101010101)
 _TWO_OF_EACH = np.uint64(0x0202020202020202)
 _TWO_OF_LAST = np.uint64(0x0000000202020202)  # kinds 48 … 52 and three places of padding
-_KINDS_PER_SEAT = 64
-
-
-@kernel
-def _observe_rules(game: np.record, seen: np.record) -> None:
-    seen.run_13_1 = game.run_13_1
-    seen.combine_product = game.combine_product
-    seen.false_joker_as_okey = game.false_joker_as_okey
-    seen.indicator_points = game.indicator_points
-    seen.show_before_draw = game.show_before_draw
-    seen.next_may_take = game.next_may_take
-    seen.max_throws = game.max_throws
-    seen.color_double = game.color_double
-    seen.void_points = game.void_points
-    seen.top_only = game.top_only
-    seen.teams = game.teams
-    seen.winners = game.winners
-    seen.start_points = game.start_points
-    seen.winner_starts = game.winner_starts
 
 
 @kernel(borrows=True)
@@ -78,7 +52,7 @@ def _observe_history(game: np.record, seat: int, seen: np.record) -> None:
 
 @kernel(borrows=True)
 def _observe_tops_only(game: np.record, seat: int, seen: np.record) -> None:
-    """`discard_visibility = top_only` (R3.4): of throws and takes only what lies on top, and a shown twin."""
+    """`throw_visibility = top_only` (R3.4): of throws and takes only what lies on top, and a shown twin."""
     for kind in range(WIDTH):
         seen.rack[kind] = game.rack[seat, kind]
         seen.unseen[kind] = 2 - game.rack[seat, kind] if kind < NUM_KINDS else 0
@@ -99,7 +73,7 @@ def _observe_tops_only(game: np.record, seat: int, seen: np.record) -> None:
 @linked("void", GAME, "int64", OBSERVATION)
 def observe(game: np.record, seat: int, seen: np.record) -> None:
     """Fill an OBSERVATION with all that `seat` may know; every field is written."""
-    _observe_rules(game, seen)
+    seen.rules = game.rules
     seen.phase = game.phase
     seen.turn = (game.turn - seat) & 3
     seen.starter = (game.starter - seat) & 3
@@ -129,7 +103,7 @@ def observe(game: np.record, seat: int, seen: np.record) -> None:
         seen.scores[step] = game.scores[other]
         height = game.pile_height[other]
         seen.last_throw[step] = game.pile[other, height - 1] if height > 0 else NO_TILE
-    if game.top_only == 0:
+    if game.rules.top_only == 0:
         _observe_history(game, seat, seen)
     else:
         _observe_tops_only(game, seat, seen)
@@ -143,21 +117,18 @@ def observe_events(game: np.record, seat: int, events: npt.NDArray[np.uint16]) -
     Args:
         game: the round.
         seat: the observer.
-        events: `(512,)` to fill; an entry is kind + 64 * (seat + 4 * event), kind 63 where it is hidden.
+        events: `(512,)` to fill; entries of `pack_event`, with `HIDDEN_TILE` where the kind is hidden.
 
     Returns:
         How many were written; none if the rules show only the tops of the heaps.
     """
-    if game.top_only != 0:
+    if game.rules.top_only != 0:
         return 0
     for place in range(game.num_events):
-        entry = int(game.log[place])
-        kind = entry % _KINDS_PER_SEAT
-        actor = (entry // _KINDS_PER_SEAT) % NUM_SEATS
-        event = entry // (_KINDS_PER_SEAT * NUM_SEATS)
+        event, actor, kind = unpack_event(game.log[place])
         if event == EVENT_DRAW and actor != seat:
             kind = HIDDEN_TILE
-        events[place] = kind + _KINDS_PER_SEAT * ((actor - seat) % NUM_SEATS + NUM_SEATS * event)
+        events[place] = pack_event(event, (actor - seat) % NUM_SEATS, kind)
     return int(game.num_events)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from okey_env.actions import SHOW
 from okey_env.engine._jit import JIT_IS_OFF, kernel
-from okey_env.engine.deal import deal
+from okey_env.engine.deal import deal_round
 from okey_env.engine.match import (
     GOES_ON,
     TERMINATED,
@@ -23,8 +23,7 @@ from okey_env.engine.match import (
     next_round,
 )
 from okey_env.engine.observe import look
-from okey_env.engine.random import derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED
+from okey_env.engine.state import NOT_ENDED
 from okey_env.engine.turn import apply, is_legal
 from okey_env.tiles import NUM_SEATS
 
@@ -44,9 +43,7 @@ def first_illegal(games: npt.NDArray[np.record], actions: npt.NDArray[np.int64])
 def deal_range(games: npt.NDArray[np.record], seed: np.uint64, start: int, stop: int) -> None:
     """Deal the first round of each game; game i has the seed derived from (seed, i)."""
     for i in range(start, stop):
-        games[i].seed = derive_seed(seed, np.uint64(i))
-        games[i].round_number = 0
-        deal(games[i], NO_SEAT)
+        deal_round(games[i], seed, i)
 
 
 @kernel(borrows=True)

@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import shuffle
-from okey_env.engine.hand import finishing_melds, finishing_pairs
+from okey_env.engine.hand import Hand, with_tile
 from okey_env.engine.random import advance, below, derive_seed
 from okey_env.engine.state import NO_SEAT, NO_TILE, NOT_ENDED, PHASE_THROW
-from okey_env.engine.turn import add_tile, find_finishes, kind_set
-from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, NUM_TILES, RACK_SIZE, WILD
+from okey_env.engine.turn import add_tile, can_be_finished, find_finishes
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, NUM_TILES, RACK_SIZE
 
 NUM_PLACES = 3 + NUM_SEATS
 """Stretches of the hidden order but for the stock: three racks, then four heaps."""
@@ -132,7 +132,7 @@ def _cover(seen: np.record, sizes: npt.NDArray[np.int64], state: np.uint64) -> n
     """Settle how many tiles lie beneath each top; none where all throws are shown. Returns the state of the stream."""
     for step in range(NUM_SEATS):
         sizes[_FIRST_HEAP + step] = 0
-    if seen.top_only == 0:
+    if seen.rules.top_only == 0:
         return state
     # Everybody has had a tile before each throw but the starter's first, and so has who is to throw now.
     had = int(seen.throws) - 1
@@ -181,7 +181,7 @@ def _cover(seen: np.record, sizes: npt.NDArray[np.int64], state: np.uint64) -> n
 @kernel
 def _agrees(seen: np.record, tiles: npt.NDArray[np.uint8], sizes: npt.NDArray[np.int64]) -> bool:
     """Whether a hidden order keeps to what the observation says beyond the places of known tiles."""
-    twin_is_covered = seen.top_only != 0 and seen.shown_by != NO_SEAT and seen.unseen[seen.indicator] != 0
+    twin_is_covered = seen.rules.top_only != 0 and seen.shown_by != NO_SEAT and seen.unseen[seen.indicator] != 0
     if twin_is_covered and not _twin_came_there(seen, tiles, sizes):
         return False
     if seen.last_chance == 0 or seen.turn == 0:
@@ -218,27 +218,31 @@ def _twin_came_there(seen: np.record, tiles: npt.NDArray[np.uint8], sizes: npt.N
 def _finishes(seen: np.record, tiles: npt.NDArray[np.uint8], sizes: npt.NDArray[np.int64]) -> bool:
     """Whether the seat to move can finish, with the tile on offer if it has not taken it yet (R5.4)."""
     step = int(seen.turn)
-    once, twice, wilds = _NONE, _NONE, 0
     first = 0
     for before in range(step - 1):
         first += sizes[before]
-    for place in range(first, first + sizes[step - 1]):
-        once, twice, wilds = _with_tile(once, twice, wilds, int(tiles[place]))
-    for kind in range(NUM_KINDS):
-        for _ in range(int(seen.known[step, kind])):
-            once, twice, wilds = _with_tile(once, twice, wilds, kind)
+    hand = hidden_rack(seen, step, tiles[first : first + sizes[step - 1]])
     if seen.phase != PHASE_THROW:
-        once, twice, wilds = _with_tile(once, twice, wilds, int(seen.offer))
-    return (finishing_melds(once, twice, wilds, seen.run_13_1 != 0) | finishing_pairs(once, twice, wilds)) != _NONE
+        hand = with_tile(hand, int(seen.offer))
+    return can_be_finished(hand, seen.rules.run_13_1 != 0)
 
 
 @kernel
-def _with_tile(once: np.uint64, twice: np.uint64, wilds: int, kind: int) -> tuple[np.uint64, np.uint64, int]:
-    """A hand with one tile more."""
-    if kind == WILD:
-        return once, twice, wilds + 1
-    bit = kind_set(kind)
-    return once | bit, twice | (once & bit), wilds
+def hidden_rack(seen: np.record, step: int, tiles: npt.NDArray[np.uint8]) -> Hand:
+    """Another seat's rack: the tiles that everyone knows to be there, and its stretch of a hidden order.
+
+    Args:
+        seen: the OBSERVATION.
+        step: the seat, counted from the observer.
+        tiles: `(n,)` kinds, its stretch or a part of it.
+    """
+    hand = Hand(_NONE, _NONE, 0)
+    for kind in range(NUM_KINDS):
+        for _ in range(int(seen.known[step, kind])):
+            hand = with_tile(hand, kind)
+    for place in range(len(tiles)):
+        hand = with_tile(hand, int(tiles[place]))
+    return hand
 
 
 # --- from a hidden order to a game ----------------------------------------------------------------------
@@ -254,7 +258,7 @@ def lay_out(
     game: np.record,
 ) -> None:
     """Fill a GAME with the world of a hidden order, as `hide` gives it; `seed` becomes that of the game."""
-    _copy_rules(seen, game)
+    game.rules = seen.rules
     _copy_open(seen, game)
     game.seed = seed
     game.round_number = np.uint64(0)
@@ -285,26 +289,6 @@ def lay_out(
     game.finish_pairs = seen.finish_pairs
     if seen.phase == PHASE_THROW and seen.turn != 0:
         find_finishes(game)
-
-
-@kernel
-def _copy_rules(seen: np.record, game: np.record) -> None:
-    game.run_13_1 = seen.run_13_1
-    game.combine_product = seen.combine_product
-    game.false_joker_as_okey = seen.false_joker_as_okey
-    game.indicator_points = seen.indicator_points
-    game.show_before_draw = seen.show_before_draw
-    game.next_may_take = seen.next_may_take
-    game.max_throws = seen.max_throws
-    game.color_double = seen.color_double
-    game.void_points = seen.void_points
-    game.top_only = seen.top_only
-    game.teams = seen.teams
-    game.winners = seen.winners
-    game.start_points = seen.start_points
-    game.winner_starts = seen.winner_starts
-    game.rules_spare_1 = 0
-    game.rules_spare_2 = 0
 
 
 @kernel

@@ -1,37 +1,84 @@
 """Points (RULES R6): what a finish, a shown indicator and a void round cost, and whom."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from okey_env.engine._jit import kernel, linked
+from okey_env.engine.hand.bits import Word, as_int, kind_set
 from okey_env.engine.state import GAME
 from okey_env.tiles import NUM_NUMBERS, NUM_SEATS, WILD
 
 _ORDINARY = 2
 """R6.1; the okey doubles it (R6.2), and so do seven pairs (R6.4)."""
+_RED = 0
 _BLACK = 2
 
 
+class ScoringRules(NamedTuple):
+    """The switches that settle the points of a finish, for whoever has no game but what a seat sees of it."""
+
+    combine_product: int
+    false_joker_as_okey: int
+    colour_double: int
+
+
 @kernel
-def counts_as_okey(game: np.record, kind: int) -> bool:
+def scoring_rules(rules: np.record) -> ScoringRules:
+    """The scoring switches of a RULES record."""
+    return ScoringRules(
+        combine_product=int(rules.combine_product),
+        false_joker_as_okey=int(rules.false_joker_as_okey),
+        colour_double=int(rules.colour_double),
+    )
+
+
+# `game` in the next three is a GAME, an OBSERVATION or whatever else has `rules`, `indicator` and `okey`.
+
+
+@kernel
+def counts_as_okey(game: Any, kind: int) -> bool:
     """Whether finishing with this tile is finishing with the okey (R6.2, R6.3).
 
     Of the okey's face, as tiles play, there are only the two false jokers.
     """
-    return kind == WILD or (game.false_joker_as_okey != 0 and kind == game.okey)
+    return kind == WILD or (game.rules.false_joker_as_okey != 0 and kind == game.okey)
 
 
 @kernel
-def finish_points(game: np.record, kind: int, by_pairs: bool) -> int:
+def finish_points(game: Any, kind: int, by_pairs: bool) -> int:
     """Points that each loser loses on a finish (R6.1-R6.5, R6.9)."""
     points = _ORDINARY
     by_okey = counts_as_okey(game, kind)
     if by_okey:
         points *= 2
-    if by_pairs and not (by_okey and game.combine_product == 0):
+    if by_pairs and not (by_okey and game.rules.combine_product == 0):
         points *= 2
     colour = game.indicator // NUM_NUMBERS
-    if game.color_double != 0 and (colour == 0 or colour == _BLACK):
+    if game.rules.colour_double != 0 and colour in (_RED, _BLACK):
         points *= 2
+    return points
+
+
+@kernel
+def best_finish_points(game: Any, kind: int, melds: Word, pairs: Word) -> int:
+    """Points that each loser loses on a finish with a kind, by melds or by pairs, whichever is better (R6.7).
+
+    Args:
+        game: a GAME, an OBSERVATION or a position.
+        kind: the finishing tile.
+        melds: the set of kinds that finish by melds.
+        pairs: the set of kinds that finish by pairs.
+
+    Returns:
+        The points; 0 if the kind does not finish.
+    """
+    tile = as_int(kind_set(kind))
+    points = 0
+    if as_int(melds) & tile:
+        points = finish_points(game, kind, False)
+    if as_int(pairs) & tile:
+        points = max(points, finish_points(game, kind, True))
     return points
 
 
@@ -40,13 +87,13 @@ def pay(game: np.record, seat: int, points: int) -> None:
     """Everyone against `seat` loses `points`, and it wins them; with teams the partner shares (R8.4)."""
     for step in range(1, NUM_SEATS):
         other = (seat + step) % NUM_SEATS
-        if game.teams != 0 and step == 2:
+        if game.rules.teams != 0 and step == 2:
             game.won[other] += points
         else:
             game.lost[other] += points
-            if game.teams == 0:
+            if game.rules.teams == 0:
                 game.won[seat] += points
-    if game.teams != 0:
+    if game.rules.teams != 0:
         game.won[seat] += points
 
 
@@ -54,4 +101,4 @@ def pay(game: np.record, seat: int, points: int) -> None:
 def pay_void(game: np.record) -> None:
     """A void round costs everyone the same, in both presets nothing (R5.5, R6.9)."""
     for seat in range(NUM_SEATS):
-        game.lost[seat] += game.void_points
+        game.lost[seat] += game.rules.void_points

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.rules import MAX_THROWS_RANGE, Rules
+from okey_env.rules import MAX_THROWS_RANGE, SWITCHES, Rules
 from okey_env.tiles import NUM_SEATS, NUM_STOCK
 
 WIDTH = 56
@@ -46,38 +46,9 @@ ENDINGS = ("", "finish", "void", "truncated")
 NO_TILE = 255
 NO_SEAT = 255
 
-# Events of the log: kind + 64 * (seat + 4 * event)
-EVENT_DRAW = 0
-EVENT_TAKE = 1
-EVENT_SHOW = 2
-EVENT_THROW = 3
-EVENT_FINISH = 4
-EVENTS = ("draw", "take", "show", "throw", "finish")
-HIDDEN_TILE = 63
-"""The kind of another seat's draw, as an observation tells it."""
-
 PILE_SIZE = 64
 """Most throws of one seat that can lie on one another: a quarter of the most throws of a round, and one."""
 assert MAX_THROWS_RANGE[1] // NUM_SEATS < PILE_SIZE
-
-_RULES: list[tuple[str, type]] = [  # one byte a switch: a game needs nothing but its bytes
-    ("run_13_1", np.uint8),  # 0, 1
-    ("combine_product", np.uint8),  # 0, 1
-    ("false_joker_as_okey", np.uint8),  # 0, 1
-    ("indicator_points", np.uint8),  # 0 … 10
-    ("show_before_draw", np.uint8),  # 0, 1
-    ("next_may_take", np.uint8),  # 0, 1
-    ("max_throws", np.uint8),  # 1 … 250
-    ("color_double", np.uint8),  # 0, 1
-    ("void_points", np.uint8),  # 0 … 10
-    ("top_only", np.uint8),  # 0, 1
-    ("teams", np.uint8),  # 0, 1
-    ("winners", np.uint8),  # 1, 2
-    ("start_points", np.uint8),  # 5 … 21
-    ("winner_starts", np.uint8),  # 0, 1: rotation
-    ("rules_spare_1", np.uint8),
-    ("rules_spare_2", np.uint8),
-]
 
 
 def _record(fields: list[tuple[Any, ...]]) -> np.dtype[np.record]:
@@ -89,9 +60,20 @@ def _record(fields: list[tuple[Any, ...]]) -> np.dtype[np.record]:
     return record
 
 
+_RULES_SIZE = 16
+"""Bytes of RULES, more than there are switches, so that another one changes the place of nothing."""
+
+RULES = _record(
+    [
+        *((switch.byte, np.uint8) for switch in SWITCHES),
+        ("spare", np.uint8, (_RULES_SIZE - len(SWITCHES),)),
+    ]
+)
+"""The rules as kernels read them, one byte a switch (`okey_env.rules.SWITCHES`): a game needs nothing but its bytes."""
+
 GAME = _record(
     [
-        *_RULES,
+        ("rules", RULES),
         # where the round stands
         ("draw_queues", np.uint8),  # 0, 1: each seat draws from its own quarter of the stock
         ("phase", np.uint8),  # PHASE_*
@@ -138,7 +120,7 @@ GAME = _record(
 
 OBSERVATION = _record(
     [
-        *_RULES,
+        ("rules", RULES),
         # what lies open, seats counted from the observer: 0 itself, 1 right, 2 opposite, 3 left
         ("phase", np.uint8),  # PHASE_*
         ("turn", np.uint8),  # 0 … 3
@@ -187,41 +169,15 @@ def new_games(rules: Rules, num_games: int, *, draw_queues: bool = False) -> npt
             change what the others draw; for paired evaluation.
     """
     games = np.zeros(num_games, GAME)
-    games["run_13_1"] = rules.run_13_1
-    games["combine_product"] = rules.combine == "product"
-    games["false_joker_as_okey"] = rules.false_joker_as_okey
-    games["indicator_points"] = rules.indicator_points
-    games["show_before_draw"] = rules.indicator_window == "before_draw"
-    games["next_may_take"] = rules.stock_end == "next_may_take"
-    games["max_throws"] = rules.max_throws
-    games["color_double"] = rules.color_double
-    games["void_points"] = rules.void_points
-    games["top_only"] = rules.discard_visibility == "top_only"
-    games["teams"] = rules.teams
-    games["winners"] = rules.winners
-    games["start_points"] = rules.start_points
-    games["winner_starts"] = rules.rotation == "winner"
+    for switch in SWITCHES:
+        games["rules"][switch.byte] = switch.to_byte(getattr(rules, switch.name))
     games["draw_queues"] = draw_queues
     games["scores"] = rules.start_points
     games["phase"] = PHASE_OVER
     return games
 
 
-def rules_of(game: np.record) -> Rules:
-    """The rules that a game plays, read back from its record."""
-    return Rules(
-        run_13_1=bool(game["run_13_1"]),
-        combine="product" if game["combine_product"] else "max",
-        false_joker_as_okey=bool(game["false_joker_as_okey"]),
-        indicator_points=int(game["indicator_points"]),
-        indicator_window="before_draw" if game["show_before_draw"] else "first_turn",
-        stock_end="next_may_take" if game["next_may_take"] else "void_after_throw",
-        max_throws=int(game["max_throws"]),
-        color_double=bool(game["color_double"]),
-        void_points=int(game["void_points"]),
-        discard_visibility="top_only" if game["top_only"] else "history",
-        start_points=int(game["start_points"]),
-        winners=int(game["winners"]),
-        teams=bool(game["teams"]),
-        rotation="winner" if game["winner_starts"] else "right",
-    )
+def rules_of(record: np.record) -> Rules:
+    """The rules that a GAME or an OBSERVATION plays, read back from its bytes."""
+    played = record["rules"]
+    return Rules(**{switch.name: switch.of_byte(int(played[switch.byte])) for switch in SWITCHES})

@@ -16,7 +16,7 @@ REWARD_NAMES = ("points", "zero_sum", "win")
 @kernel
 def fill_totals(game: np.record, reward: int, totals: npt.NDArray[np.float32]) -> None:
     """Fill `(4,)` with what each seat has been due since the deal."""
-    void = game.void_points if game.ending == ENDED_VOID or game.ending == ENDED_TRUNCATED else 0
+    void = game.rules.void_points if game.ending == ENDED_VOID or game.ending == ENDED_TRUNCATED else 0
     for seat in range(NUM_SEATS):
         if reward == REWARD_POINTS:
             totals[seat] = -np.float32(game.lost[seat])
@@ -24,7 +24,7 @@ def fill_totals(game: np.record, reward: int, totals: npt.NDArray[np.float32]) -
             totals[seat] = np.float32(game.won[seat]) - np.float32(game.lost[seat]) + np.float32(void)
         elif game.winner == NO_SEAT:
             totals[seat] = 0.0
-        elif game.teams != 0:
+        elif game.rules.teams != 0:
             totals[seat] = 1.0 if (seat + game.winner) % 2 == 0 else -1.0
         else:
             totals[seat] = 1.0 if seat == game.winner else np.float32(-1.0 / (NUM_SEATS - 1))

@@ -9,17 +9,14 @@ import numpy.typing as npt
 
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel, linked
-from okey_env.engine.hand import BIT_OF_KIND, finishing_melds, finishing_pairs
+from okey_env.engine.events import EVENT_DRAW, EVENT_FINISH, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, pack_event
+from okey_env.engine.hand import Hand, finishing_melds, finishing_pairs, kind_set, with_tile, without_tile
+from okey_env.engine.hand.bits import as_int
 from okey_env.engine.scoring import counts_as_okey, finish_points, pay, pay_void
 from okey_env.engine.state import (
     ENDED_BY_FINISH,
     ENDED_TRUNCATED,
     ENDED_VOID,
-    EVENT_DRAW,
-    EVENT_FINISH,
-    EVENT_SHOW,
-    EVENT_TAKE,
-    EVENT_THROW,
     GAME,
     NO_SEAT,
     NO_TILE,
@@ -29,7 +26,6 @@ from okey_env.engine.state import (
 )
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, WILD
 
-_ONE = np.uint64(1)
 _NONE = np.uint64(0)
 _LEFT = NUM_SEATS - 1  # steps to the left neighbour, going right
 
@@ -38,19 +34,23 @@ _LEFT = NUM_SEATS - 1  # steps to the left neighbour, going right
 
 
 @kernel
-def kind_set(kind: int) -> np.uint64:
-    """The set of one kind, as a word."""
-    return _ONE << np.uint64(BIT_OF_KIND[kind])
+def hand_of(game: np.record, seat: int) -> Hand:
+    """The rack of a seat as the solver reads it."""
+    return Hand(game.once[seat], game.twice[seat], as_int(game.rack[seat, WILD]))
+
+
+@kernel
+def _hold(game: np.record, seat: int, hand: Hand) -> None:
+    """Note the words of a rack; its counts are noted beside it."""
+    game.once[seat] = hand.once
+    game.twice[seat] = hand.twice
 
 
 @kernel
 def add_tile(game: np.record, seat: int, kind: int) -> None:
     """Put a tile into a rack."""
     game.rack[seat, kind] += 1
-    if kind != WILD:
-        bit = kind_set(kind)
-        game.twice[seat] |= game.once[seat] & bit
-        game.once[seat] |= bit
+    _hold(game, seat, with_tile(hand_of(game, seat), kind))
 
 
 @kernel
@@ -59,28 +59,29 @@ def remove_tile(game: np.record, seat: int, kind: int) -> None:
     game.rack[seat, kind] -= 1
     if game.known[seat, kind] > 0:
         game.known[seat, kind] -= 1
-    if kind != WILD:
-        bit = kind_set(kind)
-        if game.twice[seat] & bit:
-            game.twice[seat] ^= bit
-        else:
-            game.once[seat] ^= bit
+    _hold(game, seat, without_tile(hand_of(game, seat), kind))
 
 
 @linked("void", GAME, "int64", "int64")
 def _log(game: np.record, event: int, kind: int) -> None:
-    """Note an event of the seat to move: kind + 64 * (seat + 4 * event)."""
-    game.log[game.num_events] = int(kind) + 64 * (int(game.turn) + NUM_SEATS * event)
+    """Append an event of the seat to move."""
+    game.log[game.num_events] = pack_event(event, game.turn, kind)
     game.num_events += 1
 
 
 @kernel
 def find_finishes(game: np.record) -> None:
     """Note with which kinds the seat to move may finish (R5.1); it holds 15 tiles."""
-    seat = game.turn
-    once, twice, wilds = game.once[seat], game.twice[seat], game.rack[seat, WILD]
-    game.finish_melds = finishing_melds(once, twice, wilds, game.run_13_1 != 0)
-    game.finish_pairs = finishing_pairs(once, twice, wilds)
+    hand = hand_of(game, game.turn)
+    game.finish_melds = finishing_melds(hand.once, hand.twice, hand.wilds, game.rules.run_13_1 != 0)
+    game.finish_pairs = finishing_pairs(hand.once, hand.twice, hand.wilds)
+
+
+@kernel
+def can_be_finished(hand: Hand, run_13_1: bool) -> bool:
+    """Whether 15 tiles can finish with one of them, by melds or by pairs (R5.1)."""
+    melds = finishing_melds(hand.once, hand.twice, hand.wilds, run_13_1)
+    return (melds | finishing_pairs(hand.once, hand.twice, hand.wilds)) != _NONE
 
 
 # --- what is legal --------------------------------------------------------------------------------------
@@ -102,12 +103,12 @@ def can_take(game: np.record) -> bool:
 def can_show(game: np.record) -> bool:
     """R7.1: the seat to move holds the indicator's twin, has not thrown yet, and nobody has shown."""
     seat = game.turn
-    if game.indicator_points == 0 or game.phase == PHASE_OVER or game.shown_by != NO_SEAT:
+    if game.rules.indicator_points == 0 or game.phase == PHASE_OVER or game.shown_by != NO_SEAT:
         return False
     if (game.has_thrown >> seat) & 1 or game.rack[seat, game.indicator] == 0:
         return False
     # in the narrower window nothing may have been drawn yet; the starter does not draw in its first turn
-    return game.show_before_draw == 0 or game.phase == PHASE_DRAW or seat == game.starter
+    return game.rules.show_before_draw == 0 or game.phase == PHASE_DRAW or seat == game.starter
 
 
 @kernel
@@ -182,7 +183,7 @@ def show(game: np.record) -> None:
     """R7: show the indicator's twin; it stays in the rack, and the others pay at once (R6.6)."""
     game.shown_by = game.turn
     game.known[game.turn, game.indicator] = 1  # the only copy in play
-    pay(game, game.turn, game.indicator_points)
+    pay(game, game.turn, game.rules.indicator_points)
     _log(game, EVENT_SHOW, game.indicator)
 
 
@@ -201,7 +202,7 @@ def throw(game: np.record, kind: int) -> None:
     _log(game, EVENT_THROW, kind)
     if game.stock_left == 0 and not _may_still_take(game, kind):
         _end_void(game, ENDED_VOID)
-    elif game.throws >= game.max_throws:
+    elif game.throws >= game.rules.max_throws:
         _end_void(game, ENDED_TRUNCATED)
     else:
         game.last_chance = game.stock_left == 0
@@ -245,17 +246,10 @@ def _begin_throw(game: np.record) -> None:
 @kernel
 def _may_still_take(game: np.record, kind: int) -> bool:
     """R5.4, `next_may_take`: the stock is empty; may the next seat take the tile just thrown, to finish?"""
-    if game.next_may_take == 0 or game.last_chance != 0:
+    if game.rules.next_may_take == 0 or game.last_chance != 0:
         return False
-    seat = (game.turn + 1) % NUM_SEATS
-    once, twice, wilds = game.once[seat], game.twice[seat], int(game.rack[seat, WILD])
-    if kind == WILD:
-        wilds += 1
-    else:
-        bit = kind_set(kind)
-        twice |= once & bit
-        once |= bit
-    return (finishing_melds(once, twice, wilds, game.run_13_1 != 0) | finishing_pairs(once, twice, wilds)) != _NONE
+    hand = with_tile(hand_of(game, (game.turn + 1) % NUM_SEATS), kind)
+    return can_be_finished(hand, game.rules.run_13_1 != 0)
 
 
 @kernel

@@ -18,6 +18,7 @@ import okey_env
 from okey_env import Deal, Observation, OkeyEnv, OkeyVectorEnv, Round, SelfPlay, derive_seed
 from okey_env.engine._jit import JIT_IS_OFF
 from okey_env.engine.match import MATCH_REWARD_NAMES, MAX_ROUNDS
+from okey_env.engine.state import rules_of
 from okey_env.match import Match
 from okey_env.options import EPISODES
 from okey_env.rewards import MATCH_REWARDS, placement
@@ -390,7 +391,8 @@ def choose_for_all(masks: Any, step: int) -> Any:
 
 def contents(games: Any, i: int) -> dict[str, Any]:
     """All that a game holds, but for what earlier rounds left in places that this one has not come to."""
-    held = {name: games[name][i].tolist() for name in games.dtype.names if name not in ("log", "pile")}
+    held = {name: games[name][i].tolist() for name in games.dtype.names if name not in ("log", "pile", "rules")}
+    held["rules"] = rules_of(games[i])
     held["log"] = games["log"][i, : held["num_events"]].tolist()
     held["pile"] = [games["pile"][i, seat, :height].tolist() for seat, height in enumerate(held["pile_height"])]
     return held

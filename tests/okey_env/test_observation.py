@@ -8,7 +8,7 @@ import pytest
 
 from okey_env import Observation, Round, as_encoder, hands
 from okey_env.encoders import ENCODERS
-from okey_env.engine.state import EVENT_DRAW
+from okey_env.engine.events import EVENT_DRAW
 from okey_env.tiles import NUM_KINDS, WILD, rack_text, total_counts
 
 
@@ -54,7 +54,7 @@ def deal_hidden_again(round: Round, seat: int, rng: random.Random) -> Round:
     log = fields["log"][0]
     for place in range(int(fields["num_events"][0])):
         entry = int(log[place])
-        if entry >> 8 == EVENT_DRAW and (entry >> 6) & 3 != seat:
+        if entry // 256 == EVENT_DRAW and entry // 64 % 4 != seat:
             log[place] = (entry & ~63) | rng.randrange(NUM_KINDS)
     if round.phase == "throw" and round.turn != seat:
         fields["finish_melds"][0] = np.uint64(rng.getrandbits(52))
@@ -82,7 +82,7 @@ def _add(round: Round, seat: int, kind: int) -> None:
         fields["once"][0, seat] |= _bit(kind)
 
 
-@pytest.mark.parametrize("rules", ["gamelake", {"preset": "klasik", "discard_visibility": "top_only"}])
+@pytest.mark.parametrize("rules", ["gamelake", {"preset": "klasik", "throw_visibility": "top_only"}])
 @pytest.mark.parametrize("seed", range(30))
 def test_hidden_tiles_do_not_show_in_a_single_bit(seed: int, rules: str | dict[str, object]) -> None:
     rng = random.Random(seed)
@@ -156,7 +156,7 @@ def test_events_replay_the_open_part_of_the_round(seed: int) -> None:
 
 def test_top_only_shows_tops_and_nothing_else() -> None:
     full = played(3, 60)
-    tops = played(3, 60, {"preset": "gamelake", "discard_visibility": "top_only"})
+    tops = played(3, 60, {"preset": "gamelake", "throw_visibility": "top_only"})
     assert (full.racks == tops.racks).all()
     seen = tops.observe(1)
     assert seen.events == []

@@ -136,6 +136,12 @@ def test_golden_match_is_written_as_ever() -> None:
     Record.read(GOLDEN_MATCH).verify()
 
 
+def test_a_record_of_version_0_1_is_read_with_the_names_that_switches_had_then() -> None:
+    record = Record.read(GOLDEN / "match_of_version_0_1.jsonl")
+    record.verify()
+    assert record.rules == golden_match().rules
+
+
 def golden_match() -> Record:
     rules = {"preset": "klasik", "start_points": 5, "teams": True}
     return Record.of(play_match(8, rules), PLAYERS)

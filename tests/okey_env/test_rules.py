@@ -27,7 +27,7 @@ def test_presets_are_those_of_the_reference(name: str, reference: dict[str, obje
         ("start_points", 4, "start_points=4 is out of range: expected a whole number from 5 to 21"),
         ("winners", 3, "winners=3"),
         ("indicator_points", True, "indicator_points=True"),
-        ("combine", "sum", "combine='sum' is not a choice: expected 'product' or 'max'"),
+        ("combine", "sum", "combine='sum' is not a choice: expected 'max' or 'product'"),
         ("run_13_1", 1, "run_13_1=1 is not a switch value: expected True or False"),
         ("stock_end", "never", "stock_end='never'"),
     ],
@@ -58,7 +58,7 @@ def test_sheet_follows_the_switches() -> None:
     assert "In a void round everybody loses 2." in changed
     assert "1 never follows 13." in changed
     assert "R8.4" in changed
-    for rules in (*PRESETS.values(), Rules(color_double=True)):
+    for rules in (*PRESETS.values(), Rules(colour_double=True)):
         for number in ("R1.3", "R2.2", "R3.2", "R4.4", "R5.4", "R6.5", "R8.3"):
             assert number in rules.describe()
 
@@ -72,9 +72,9 @@ def test_rules_survive_the_way_into_a_game_and_back() -> None:
         indicator_window="before_draw",
         stock_end="next_may_take",
         max_throws=250,
-        color_double=True,
+        colour_double=True,
         void_points=10,
-        discard_visibility="top_only",
+        throw_visibility="top_only",
         start_points=21,
         winners=2,
         teams=True,

@@ -69,7 +69,7 @@ class ReferenceRound:
         self.false_joker_as_okey = flag(rules, "false_joker_as_okey")
         self.indicator_points = number(rules, "indicator_points")
         self.indicator_window = word(rules, "indicator_window", ("first_turn", "before_draw"))
-        self.color_double = flag(rules, "color_double")
+        self.colour_double = flag(rules, "colour_double")
         self.void_points = number(rules, "void_points")
         self.teams = flag(rules, "teams")
 
@@ -249,7 +249,7 @@ class ReferenceRound:
             points = 8 if self.combine == "product" else 4
         elif self.by_okey or pairs:
             points = 4
-        if self.color_double and colour_of(self.indicator) in (0, 2):
+        if self.colour_double and colour_of(self.indicator) in (0, 2):
             points *= 2
         return points
 

@@ -13,7 +13,7 @@ GAMELAKE: Rules = {
     "false_joker_as_okey": False,  # R6.3
     "indicator_points": 1,  # R6.6: 0 = nothing can be shown
     "indicator_window": "first_turn",  # R7.1: first_turn, before_draw
-    "color_double": False,  # R6.9
+    "colour_double": False,  # R6.9
     "void_points": 0,  # R6.9
     "teams": False,  # R8.4
     "rotation": "right",  # R2.2: right, winner

@@ -319,7 +319,7 @@ def test_by_pairs_says_what_counted() -> None:
 
 
 def test_teams_and_colour() -> None:
-    rules = {**KLASIK, "teams": True, "color_double": True}
+    rules = {**KLASIK, "teams": True, "colour_double": True}
     game = deal(C3.replace("K9", "K6") + " K2", rules=rules, indicator=face_of_text("K9"))
     game.step(ACTION_FINISH + face_of_text("K2"))
     assert game.lost == [0, 4, 0, 4]

@@ -19,12 +19,11 @@ from okey_agents.thinking.position import Position, position_of
 from okey_agents.thinking.rating import Ratings, best_of, near_tiles, rate_finishes, same_number, unseen_of
 from okey_env.actions import DRAW, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import KIND_OF_BIT, WILD_BIT, finishing_melds, finishing_pairs, lowest_bit, popcount
+from okey_env.engine.hand import KIND_OF_BIT, WILD_BIT, finishing_melds, finishing_pairs, kind_set, lowest_bit, popcount
 from okey_env.engine.hand.bits import FACES, WORD, as_int, fold, with_top
 from okey_env.engine.hand.parts import EXTRA, HELD, NUM_PATTERNS, bits_of_pattern, patterns_held, tiles_of_part
 from okey_env.engine.hand.search import without
 from okey_env.engine.state import PHASE_DRAW
-from okey_env.engine.turn import kind_set
 from okey_env.tiles import WILD
 
 FINISHING = 10.0

@@ -20,6 +20,7 @@ from okey_env.engine._jit import kernel
 from okey_env.engine.hand import (
     KIND_OF_BIT,
     analyse,
+    kind_set,
     lowest_bit,
     melds_distance,
     pairs_distance,
@@ -27,9 +28,8 @@ from okey_env.engine.hand import (
 )
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.random import advance, below
-from okey_env.engine.scoring import finish_points
+from okey_env.engine.scoring import best_finish_points
 from okey_env.engine.state import PHASE_DRAW
-from okey_env.engine.turn import kind_set
 from okey_env.tiles import NUM_KINDS, WILD
 
 _NONE = np.uint64(0)
@@ -61,7 +61,7 @@ def choose_batch(records: npt.NDArray[np.record], seed: np.uint64, actions: npt.
 def offer_helps(seen: np.record) -> bool:
     """Whether the tile on offer makes the distance of the line smaller; the observer holds 14 tiles."""
     once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
-    run_13_1 = seen.run_13_1 != 0
+    run_13_1 = seen.rules.run_13_1 != 0
     melds = melds_distance(once, twice, wilds, run_13_1)
     pairs = pairs_distance(once, twice, wilds)
     if seen.offer == WILD:
@@ -80,12 +80,7 @@ def best_finish(seen: np.record) -> int:
     """The kind to finish with for most points, the first of equals; one at least finishes."""
     best, most = -1, 0
     for kind in range(NUM_KINDS):
-        bit = kind_set(kind)
-        points = 0
-        if (seen.finish_melds & bit) != _NONE:
-            points = finish_points(seen, kind, False)
-        if (seen.finish_pairs & bit) != _NONE:
-            points = max(points, finish_points(seen, kind, True))  # R6.7
+        points = best_finish_points(seen, kind, seen.finish_melds, seen.finish_pairs)
         if points > most:
             best, most = kind, points
     return best
@@ -100,7 +95,7 @@ def throws_that_keep(seen: np.record) -> int:
     """
     once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
     useful_after = np.empty(NUM_KINDS, np.uint64)  # not asked for
-    melds, keep, _ = analyse(once, twice, wilds, seen.run_13_1 != 0, useful_after)
+    melds, keep, _ = analyse(once, twice, wilds, seen.rules.run_13_1 != 0, useful_after)
     if pairs_distance(once, twice, wilds) < melds:
         return as_int(once & ~twice)  # there are more singles than pairs still to be made
     return as_int(keep)

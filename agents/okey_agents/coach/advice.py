@@ -32,7 +32,7 @@ from okey_env.actions import DRAW, NUM_ACTIONS, SHOW, TAKE, is_finish, tile_of, 
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import BIT_OF_KIND
 from okey_env.engine.hand.bits import as_int
-from okey_env.engine.scoring import finish_points
+from okey_env.engine.scoring import best_finish_points
 from okey_env.engine.state import GAME, NOT_ENDED, PHASE_DRAW, rules_of
 from okey_env.engine.turn import apply
 from okey_env.observation import Observation
@@ -264,8 +264,8 @@ class _Facts:
     def __init__(self, observation: Observation) -> None:
         self._seen = observation
         record = observation.records
-        self._run_13_1 = bool(record["run_13_1"][0])
-        self._indicator_points = int(record["indicator_points"][0])
+        self._run_13_1 = bool(record["rules"]["run_13_1"][0])
+        self._indicator_points = int(record["rules"]["indicator_points"][0])
         self._dangers = np.zeros(NUM_KINDS)
         self._finishes = np.zeros(NUM_KINDS, np.int64)
         look_closer(record, 0, self._dangers, self._finishes)
@@ -354,12 +354,7 @@ def look_closer(
     for kind in range(NUM_KINDS):
         bit = as_int(BIT_OF_KIND[kind])
         dangers[kind] = needed(position, bit) if kind != WILD else 1.0
-        points = 0
-        if as_int(seen.finish_melds) >> bit & 1:
-            points = finish_points(seen, kind, False)
-        if as_int(seen.finish_pairs) >> bit & 1:
-            points = max(points, finish_points(seen, kind, True))  # R6.7
-        finishes[kind] = points
+        finishes[kind] = best_finish_points(seen, kind, seen.finish_melds, seen.finish_pairs)
 
 
 # --- words ---------------------------------------------------------------------------------------------------------

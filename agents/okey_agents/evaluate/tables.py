@@ -184,7 +184,7 @@ def _outcomes(games: npt.NDArray[np.record], firsts: npt.NDArray[np.int64]) -> n
     finished = games["ending"] == ENDED_BY_FINISH
     balance = games["won"].astype(np.int16) - games["lost"].astype(np.int16)
     # what everybody loses in a void round (R6.9) goes to nobody: it is no difference between bots
-    balance += np.where(finished, 0, games["void_points"]).astype(np.int16)[:, None]
+    balance += np.where(finished, 0, games["rules"]["void_points"]).astype(np.int16)[:, None]
     outcomes["points"] = np.take_along_axis(balance, seats, axis=1)
     outcomes["winner"] = np.where(games["winner"] == NO_SEAT, -1, (games["winner"] - firsts) % NUM_SEATS)
     kinds = (2 * games["by_pairs"] + games["by_okey"]).astype(np.int8)

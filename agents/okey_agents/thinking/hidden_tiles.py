@@ -105,7 +105,7 @@ def fill_inputs(position: Position, sets: Ints, scalars: Floats) -> None:
     scalars[2] = np.float32(popcount(position.taken_right)) / np.float32(3)
     scalars[3] = np.float32(popcount(position.taken_opposite)) / np.float32(3)
     scalars[4] = np.float32(popcount(position.taken_left)) / np.float32(3)
-    scalars[5] = position.false_joker_as_okey
+    scalars[5] = position.rules.false_joker_as_okey
 
 
 @kernel

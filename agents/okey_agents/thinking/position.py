@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from okey_env.engine._jit import kernel
+from okey_env.engine.hand import kind_set
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.random import derive_seed
+from okey_env.engine.scoring import ScoringRules, scoring_rules
 from okey_env.engine.state import NO_SEAT, NO_TILE
-from okey_env.engine.turn import can_draw, can_show, can_take, kind_set
+from okey_env.engine.turn import can_draw, can_show, can_take
 from okey_env.engine.words import words
 from okey_env.tiles import NUM_SEATS, WILD
 
@@ -41,10 +43,8 @@ class Position(NamedTuple):
     indicator: int
     okey: int
     # rules
+    rules: ScoringRules
     run_13_1: bool
-    combine_product: int
-    false_joker_as_okey: int
-    color_double: int
     # the own hand
     once: np.uint64
     twice: np.uint64
@@ -128,7 +128,7 @@ def position_of(seen: np.record) -> Position:
     """The position of an OBSERVATION with the observer to move."""
     taken_opposite, taken_left = as_int(seen.taken[2]), as_int(seen.taken[3])
     known_right, known_opposite, known_left = 0, 0, 0
-    if seen.top_only == 0:
+    if seen.rules.top_only == 0:
         known_right, known_opposite = set_of_counts(seen.known[1]), set_of_counts(seen.known[2])
         known_left = set_of_counts(seen.known[3])
     return Position(
@@ -142,10 +142,8 @@ def position_of(seen: np.record) -> Position:
         as_int(seen.stock_left),
         as_int(seen.indicator),
         as_int(seen.okey),
-        seen.run_13_1 != 0,
-        as_int(seen.combine_product),
-        as_int(seen.false_joker_as_okey),
-        as_int(seen.color_double),
+        scoring_rules(seen.rules),
+        seen.rules.run_13_1 != 0,
         np.uint64(seen.once),
         np.uint64(seen.twice),
         as_int(seen.rack[WILD]),
@@ -183,7 +181,7 @@ def position_in(game: np.record) -> Position:
     """The position of the seat to move in a game; nothing that this seat cannot see goes into it."""
     seat = as_int(game.turn)
     right, opposite, left = (seat + 1) % NUM_SEATS, (seat + 2) % NUM_SEATS, (seat + 3) % NUM_SEATS
-    if game.top_only == 0:
+    if game.rules.top_only == 0:
         unseen, unseen_twice = unseen_of_history(game, seat)
         refused = set_of_counts(game.heap[seat])
         taken_right, taken_opposite = as_int(game.taken[right]), as_int(game.taken[opposite])
@@ -210,10 +208,8 @@ def position_in(game: np.record) -> Position:
         as_int(game.stock_left),
         as_int(game.indicator),
         as_int(game.okey),
-        game.run_13_1 != 0,
-        as_int(game.combine_product),
-        as_int(game.false_joker_as_okey),
-        as_int(game.color_double),
+        scoring_rules(game.rules),
+        game.rules.run_13_1 != 0,
         np.uint64(game.once[seat]),
         np.uint64(game.twice[seat]),
         as_int(game.rack[seat, WILD]),

@@ -11,8 +11,6 @@ An offered tile is worth the best throw after it was taken; a draw is worth the 
 unknown tile. A finish is worth more than all that, by its points, and waiting for a dearer one is weighed against it.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -27,6 +25,7 @@ from okey_env.engine.hand import (
     analyse,
     distance_and_useful,
     finishing_pairs,
+    kind_set,
     lowest_bit,
     pairs_distance,
     popcount,
@@ -34,9 +33,8 @@ from okey_env.engine.hand import (
 from okey_env.engine.hand.beyond import fill_after, look_beyond
 from okey_env.engine.hand.bits import FACES, as_int, both_ends, with_top
 from okey_env.engine.random import advance, below
-from okey_env.engine.scoring import finish_points
+from okey_env.engine.scoring import best_finish_points, finish_points
 from okey_env.engine.state import PHASE_DRAW
-from okey_env.engine.turn import kind_set
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD
 
 SHOWN = 1000.0
@@ -229,7 +227,7 @@ def rate_good_throws(
         if rating > most:
             most, worth_then = rating, worth
     weight = weights.spare_joker[min(distance, 4) - 1]
-    if position.false_joker_as_okey != 0 and weight != 0.0:
+    if position.rules.false_joker_as_okey != 0 and weight != 0.0:
         most = max(most, reward_spare_joker(position, once, twice, wilds, distance, keep, weights, worths, ratings))
     return most, worth_then
 
@@ -368,12 +366,6 @@ def rate_throws_for_pairs(
 
 
 @kernel
-def points_of_finish(position: Any, kind: int, by_pairs: bool) -> int:
-    """Points that each loser loses; a position has what `finish_points` reads of a game."""
-    return finish_points(position, kind, by_pairs)
-
-
-@kernel
 def rate_finishes(position: Position, by_melds: int, by_pairs: int, ratings: Ratings) -> None:
     """Rate the finishes with the kinds of two sets by their points (R6)."""
     kinds = by_melds | by_pairs
@@ -381,11 +373,7 @@ def rate_finishes(position: Position, by_melds: int, by_pairs: int, ratings: Rat
         bit = lowest_bit(kinds)
         kinds &= kinds - 1
         kind = as_int(KIND_OF_BIT[bit])
-        points = 0
-        if by_melds >> bit & 1:
-            points = points_of_finish(position, kind, False)
-        if by_pairs >> bit & 1:
-            points = max(points, points_of_finish(position, kind, True))  # R6.7
+        points = best_finish_points(position, kind, by_melds, by_pairs)
         ratings[FINISH + kind] = FINISHED + POINT * points
 
 
@@ -404,7 +392,7 @@ def rate_waiting(
     risk = min(1.0, weights.risk * position.throws / 20.0)
     if position.stock_left < NUM_SEATS:
         risk = 1.0  # there is no next turn with a draw
-    ordinary = points_of_finish(position, position.indicator, False)
+    ordinary = finish_points(position, position.indicator, False)
     tiles = keep & FACES
     while tiles:
         kind = as_int(KIND_OF_BIT[lowest_bit(tiles)])
@@ -427,11 +415,11 @@ def dear_tiles(position: Position, once: np.uint64, twice: np.uint64, wilds: int
 @kernel
 def points_of_draw(position: Position, dear: int) -> float:
     """The points to expect of a finish with the next tile, when any finishes and those of `dear` on a wild tile."""
-    ordinary = points_of_finish(position, position.indicator, False)  # a face that is never the okey
-    if position.false_joker_as_okey != 0:
+    ordinary = finish_points(position, position.indicator, False)  # a face that is never the okey
+    if position.rules.false_joker_as_okey != 0:
         dear |= as_int(kind_set(position.okey))
     unseen = unseen_of(position, FACES | 1 << WILD_BIT)
-    return ordinary + (points_of_finish(position, WILD, False) - ordinary) * unseen_of(position, dear) / max(unseen, 1)
+    return ordinary + (finish_points(position, WILD, False) - ordinary) * unseen_of(position, dear) / max(unseen, 1)
 
 
 # --- seven pairs --------------------------------------------------------------------------------------------------

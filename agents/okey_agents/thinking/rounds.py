@@ -11,10 +11,9 @@ from okey_agents.thinking.position import position_in
 from okey_agents.thinking.rating import choose_in_position
 from okey_agents.thinking.rule_weights import RuleWeights
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
+from okey_env.engine.deal import deal_round
 from okey_env.engine.hand.bits import as_int
-from okey_env.engine.random import derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED
+from okey_env.engine.state import NOT_ENDED
 from okey_env.engine.turn import apply
 from okey_env.tiles import NUM_SEATS
 
@@ -43,9 +42,7 @@ def play_deals(
     game = games[0]
     for i in range(len(points)):
         for seat in range(NUM_SEATS):
-            game.seed = derive_seed(seed, np.uint64(first + i))
-            game.round_number = 0
-            deal(game, NO_SEAT)
+            deal_round(game, seed, first + i)
             while game.ending == NOT_ENDED:
                 weights = challenger if game.turn == seat else field
                 apply(game, choose_in_position(position_in(game), weights, seed))

@@ -23,10 +23,17 @@ import numpy.typing as npt
 from okey_agents.thinking.draws import look_ahead
 from okey_agents.thinking.position import set_of_counts, twice_of_counts
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import KIND_OF_BIT, analyse, distance_and_useful, lowest_bit, pairs_distance, popcount
+from okey_env.engine.hand import (
+    KIND_OF_BIT,
+    analyse,
+    distance_and_useful,
+    kind_set,
+    lowest_bit,
+    pairs_distance,
+    popcount,
+)
 from okey_env.engine.hand.bits import FACES, as_int
 from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_THROW
-from okey_env.engine.turn import kind_set
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD
 
@@ -93,7 +100,7 @@ def analyse_rack(
         after: `(53,)` to work in.
     """
     once, twice, wilds = game.once[seat], game.twice[seat], int(game.rack[seat, WILD])
-    distance, keep, useful = analyse(once, twice, wilds, game.run_13_1 != 0, after)
+    distance, keep, useful = analyse(once, twice, wilds, game.rules.run_13_1 != 0, after)
     if popcount(once) + popcount(twice) + wilds > 14:
         most, best = -1, useful
         kinds = as_int(keep)
@@ -157,7 +164,7 @@ def fill_analysed(
         pairs = pairs_distance(game.once[seat], game.twice[seat], wilds)
         if pairs < 4:
             inputs[at + 20 + pairs] = 1
-        shows = game.indicator_points != 0 and game.shown_by == NO_SEAT and (game.has_thrown >> seat) & 1 == 0
+        shows = game.rules.indicator_points != 0 and game.shown_by == NO_SEAT and (game.has_thrown >> seat) & 1 == 0
         inputs[at + 24] = shows and game.rack[seat, game.indicator] != 0
         fill_shape(as_int(game.once[seat]), as_int(game.twice[seat]), as_int(useful[seat]), inputs[at + 25 : at + 31])
     at = NUM_SEATS * PER_SEAT
@@ -173,7 +180,7 @@ def fill_analysed(
         inputs[at + 7] = distances[mover] == 2
     if distances[mover] > 0:
         fill_ahead(game, stock, int(distances[mover]), useful[mover], left, inputs[at + NUM_TABLE : at + FIRST_SPARE])
-    if game.false_joker_as_okey != 0:
+    if game.rules.false_joker_as_okey != 0:
         for step in range(NUM_SEATS):
             start = at + FIRST_SPARE + step * NUM_SPARE
             seat = (mover + step) % NUM_SEATS
@@ -199,7 +206,7 @@ def fill_ahead(
     once, twice, wilds = game.once[mover], game.twice[mover], int(game.rack[mover, WILD])
     if game.phase == PHASE_THROW:
         after = np.empty(NUM_KINDS, np.uint64)
-        _, keep, _ = analyse(once, twice, wilds, game.run_13_1 != 0, after)
+        _, keep, _ = analyse(once, twice, wilds, game.rules.run_13_1 != 0, after)
         throws = as_int(keep) & FACES
         while throws:  # to the tile that leaves what `analyse_rack` found
             kind = KIND_OF_BIT[lowest_bit(throws)]
@@ -209,7 +216,7 @@ def fill_ahead(
                 once, twice = once & ~(tile & ~twice), twice & ~tile
                 break
     there, twice_there = set_of_counts(stock), twice_of_counts(stock)
-    ahead = look_ahead(once, twice, wilds, game.run_13_1 != 0, distance, as_int(useful), there, twice_there)
+    ahead = look_ahead(once, twice, wilds, game.rules.run_13_1 != 0, distance, as_int(useful), there, twice_there)
     if distance > 1:
         out[min(distance, 4) - 2] = np.float32(ahead.then) / np.float32(8)
     if distance < 3:
@@ -232,7 +239,9 @@ def fill_spare_joker(game: np.record, seat: int, stock: npt.NDArray[np.uint8], l
     if once & joker == _NONE:
         return
     found = np.empty(1, np.uint64)
-    distance, useful = distance_and_useful(once & ~(joker & ~twice), twice & ~joker, wilds, game.run_13_1 != 0, found)
+    distance, useful = distance_and_useful(
+        once & ~(joker & ~twice), twice & ~joker, wilds, game.rules.run_13_1 != 0, found
+    )
     out[min(distance, 3)] = 1
     if distance == 1 or distance == 2:
         out[3 + distance] = np.float32(2 * distance) * np.float32(copies_in(useful, stock)) / left
@@ -352,7 +361,7 @@ def value_for(rules: Rules | str) -> Floats:
 
 def preset_of(record: npt.NDArray[np.void]) -> str:
     """The preset that pays for the same finishes as the rules of an OBSERVATION."""
-    return _preset(bool(record["combine_product"]))
+    return _preset(bool(record["rules"]["combine_product"]))
 
 
 def _preset(combine_product: bool) -> str:

@@ -16,13 +16,12 @@ import numpy.typing as npt
 
 from okey_agents.thinking.position import set_of_counts, twice_of_counts
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import KIND_OF_BIT, analyse, lowest_bit, popcount
+from okey_env.engine.hand import KIND_OF_BIT, analyse, kind_set, lowest_bit, popcount, with_tile, without_tile
 from okey_env.engine.hand.bits import FACES, as_int, both_ends
 from okey_env.engine.random import advance, below, derive_seed
-from okey_env.engine.resample import NUM_PLACES, hide, lay_out, throws_of
+from okey_env.engine.resample import NUM_PLACES, hidden_rack, hide, lay_out, throws_of
 from okey_env.engine.state import PHASE_THROW
-from okey_env.engine.turn import kind_set
-from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_TILES, WILD
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_TILES
 
 STEPS = 1.4
 """Draws of a hidden rack for each throw of its seat …"""
@@ -131,28 +130,23 @@ def play_rack(
     """
     if seen.turn == step and seen.phase == PHASE_THROW:
         size -= 1  # what it has just drawn is any tile
-    once, twice, wilds = whole_rack(seen, step, tiles, first, size)
+    hand = hidden_rack(seen, step, tiles[first : first + size])
     pinned, pinned_twice = set_of_counts(seen.known[step]), twice_of_counts(seen.known[step])
     thrown = set_of_counts(seen.heap[step]) | as_int(seen.taken[(step + 1) % NUM_SEATS])
     refused = set_of_counts(seen.heap[step - 1])
     throws = throws_of(seen, step)
-    run_13_1 = seen.run_13_1 != 0
+    run_13_1 = seen.rules.run_13_1 != 0
     state = advance(state)
     steps = int(throws * (STEPS + STEPS_LATER * throws) + below(state, _THOUSAND) / _THOUSAND)
     for _ in range(steps):
         state = advance(state)
         place = stock + below(state, int(seen.stock_left))
         drawn = int(tiles[place])
-        once_15, twice_15, wilds_15 = once, twice, wilds
-        if drawn == WILD:
-            wilds_15 += 1
-        else:
-            twice_15 |= once & kind_set(drawn)
-            once_15 |= kind_set(drawn)
-        distance, keep, _ = analyse(once_15, twice_15, wilds_15, run_13_1, after)
+        more = with_tile(hand, drawn)
+        distance, keep, _ = analyse(more.once, more.twice, more.wilds, run_13_1, after)
         if distance == 0:
             continue
-        hidden_once = as_int(once_15) & ~(pinned & ~as_int(twice_15))
+        hidden_once = as_int(more.once) & ~(pinned & ~as_int(more.twice))
         choices = as_int(keep) & FACES & hidden_once & ~pinned_twice
         thrown_kind, best, equals = drawn, -np.inf, 0
         while choices:
@@ -177,30 +171,8 @@ def play_rack(
         while tiles[held] != thrown_kind:
             held += 1
         tiles[held], tiles[place] = drawn, thrown_kind
-        bit_thrown = kind_set(thrown_kind)
-        once, twice, wilds = once_15 & ~(bit_thrown & ~twice_15), twice_15 & ~bit_thrown, wilds_15
+        hand = without_tile(more, thrown_kind)
     return state
-
-
-@kernel
-def whole_rack(seen: np.record, step: int, tiles: Tiles, first: int, size: int) -> tuple[np.uint64, np.uint64, int]:
-    """Another seat's rack as a hand: the tiles that are known there, and its places of the hidden order."""
-    once, twice, wilds = _NONE, _NONE, 0
-    for kind in range(NUM_KINDS):
-        for _ in range(int(seen.known[step, kind])):
-            if kind == WILD:
-                wilds += 1
-            else:
-                twice |= once & kind_set(kind)
-                once |= kind_set(kind)
-    for place in range(first, first + size):
-        kind = int(tiles[place])
-        if kind == WILD:
-            wilds += 1
-        else:
-            twice |= once & kind_set(kind)
-            once |= kind_set(kind)
-    return once, twice, wilds
 
 
 @kernel

@@ -22,10 +22,14 @@ from okey_env.engine.hand.bits import (
     BIT_OF_KIND,
     KIND_OF_BIT,
     WILD_BIT,
+    Hand,
     counts_of_set,
     hand_of_counts,
+    kind_set,
     lowest_bit,
     popcount,
+    with_tile,
+    without_tile,
 )
 from okey_env.engine.hand.finish import (
     cover,
@@ -42,6 +46,7 @@ __all__ = [
     "BIT_OF_KIND",
     "KIND_OF_BIT",
     "WILD_BIT",
+    "Hand",
     "analyse",
     "analyse_batch",
     "arrange",
@@ -56,6 +61,7 @@ __all__ = [
     "hand_of_counts",
     "is_finished_melds",
     "is_finished_pairs",
+    "kind_set",
     "lowest_bit",
     "melds_distance",
     "melds_of_batch",
@@ -64,4 +70,6 @@ __all__ = [
     "popcount",
     "useful_beyond",
     "useful_of_batch",
+    "with_tile",
+    "without_tile",
 ]

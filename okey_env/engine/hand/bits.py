@@ -13,7 +13,7 @@ uint64 and int64 into float64, and plain Python integers behave the same when th
 words are uint64.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,7 @@ TWO: Any = np.int64(2)
 THREE: Any = np.int64(3)
 FOUR: Any = np.int64(4)
 ALL: Any = np.int64(-1)
+U1 = np.uint64(1)
 
 BIT_OF_KIND = np.array([4 * (kind % 13) + kind // 13 for kind in range(52)] + [WILD_BIT], dtype=np.uint8)
 """Bit of a kind (`colour * 13 + number - 1`, 52 = wild) in a word, `[53]`."""
@@ -89,6 +90,41 @@ def as_int(word: Word) -> int:
     return int(np.int64(word))
 
 
+class Hand(NamedTuple):
+    """A hand as the solver reads it."""
+
+    once: np.uint64
+    """The faces of which it holds a copy."""
+    twice: np.uint64
+    """The faces of which it holds both copies."""
+    wilds: int
+    """Wild tiles, 0 to 2."""
+
+
+@kernel
+def kind_set(kind: int) -> np.uint64:
+    """The set of one kind, as a word."""
+    return U1 << np.uint64(BIT_OF_KIND[kind])
+
+
+@kernel
+def with_tile(hand: Hand, kind: int) -> Hand:
+    """A hand with one tile more; of a face it holds one copy at most."""
+    if kind == WILD_BIT:
+        return Hand(hand.once, hand.twice, as_int(hand.wilds) + 1)
+    tile = kind_set(kind)
+    return Hand(hand.once | tile, hand.twice | (hand.once & tile), as_int(hand.wilds))
+
+
+@kernel
+def without_tile(hand: Hand, kind: int) -> Hand:
+    """A hand without one tile that it holds."""
+    if kind == WILD_BIT:
+        return Hand(hand.once, hand.twice, as_int(hand.wilds) - 1)
+    tile = kind_set(kind)
+    return Hand(hand.once & ~(tile & ~hand.twice), hand.twice & ~tile, as_int(hand.wilds))
+
+
 @kernel
 def with_top(word: Word, run_13_1: bool) -> int:
     """`word` with its 1s repeated at position 13, if a 1 may follow a 13 (R4.1)."""
@@ -123,7 +159,6 @@ def opposite_colour(word: int) -> int:
 EIGHT_KINDS = (0, 8, 16, 24, 32, 40, 45)  # the last eight begin at 45, so that nothing beyond 53 is touched
 LOW_BITS = np.uint64(0x0101010101010101)
 _GATHER = np.uint64(0x0102040810204080)  # times eight bytes of 0 or 1: the bits of the highest byte
-U1 = np.uint64(1)
 _U56 = np.uint64(56)
 
 

@@ -47,7 +47,7 @@ def to_throw(seed: int, moves: int) -> Round:
 @pytest.mark.parametrize("rules", PRESETS)
 @pytest.mark.parametrize("seed", range(6))
 def test_believed_worlds_look_the_same_to_their_seat(seed: int, rules: str, visibility: str) -> None:
-    round = played(seed, random.Random(seed).randrange(60), rules, discard_visibility=visibility)
+    round = played(seed, random.Random(seed).randrange(60), rules, throw_visibility=visibility)
     for seat in range(4):
         seen = round.observe(seat).records
         worlds = np.zeros(5, GAME)

@@ -59,7 +59,7 @@ def fill_some(records: npt.NDArray[np.record], faces: int, weights: Floats, chan
 def useful_of(games: npt.NDArray[np.record], seat: int) -> int:
     found = np.empty(1, np.uint64)
     once, twice, wilds = games[0].once[seat], games[0].twice[seat], int(games[0].rack[seat, WILD])
-    return int(distance_and_useful(once, twice, wilds, games[0].run_13_1 != 0, found)[1])
+    return int(distance_and_useful(once, twice, wilds, games[0].rules.run_13_1 != 0, found)[1])
 
 
 @kernel

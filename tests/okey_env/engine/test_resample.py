@@ -24,7 +24,7 @@ Games = npt.NDArray[np.record]
 RULES: list[str | Mapping[str, Any]] = [
     "gamelake",
     "klasik",
-    {"preset": "gamelake", "discard_visibility": "top_only"},
+    {"preset": "gamelake", "throw_visibility": "top_only"},
     {"preset": "klasik", "stock_end": "next_may_take", "max_throws": 60},
 ]
 
@@ -89,7 +89,7 @@ def check(games: Games, i: int) -> None:
     marked = np.zeros(NUM_KINDS, bool)
     if throwing:
         rack = np.ascontiguousarray(game["rack"][turn, :NUM_KINDS])
-        marked = hands.finishing_kinds(rack, "melds", run_13_1=bool(game["run_13_1"]))
+        marked = hands.finishing_kinds(rack, "melds", run_13_1=bool(game["rules"]["run_13_1"]))
     assert game["finish_melds"] == sum(1 << int(BIT_OF_KIND[kind]) for kind in np.flatnonzero(marked))
     assert game["finish_pairs"] == (finishing_pairs(*hand) if throwing else 0)
     assert game["offer"] == (NO_TILE if throwing else game["pile"][turn - 1, game["pile_height"][turn - 1] - 1])
@@ -121,7 +121,7 @@ def test_worlds_remember_what_their_seat_remembers(seed: int, rules: str | Mappi
         other = Round()
         other.restore(to_bytes(games, i))
         assert other.observe(seed % 4) == observation
-        if round.rules.discard_visibility == "history":
+        if round.rules.throw_visibility == "history":
             assert (other.fields["pile_height"] == round.fields["pile_height"]).all()
             height = int(round.fields["pile_height"][0, 0])
             assert (other.fields["pile"][0, 0, :height] == round.fields["pile"][0, 0, :height]).all()
@@ -303,9 +303,9 @@ def test_the_truth_is_not_favoured(rules: str) -> None:
 # --- what else a seat knows ---------------------------------------------------------------------------------------
 
 
-def last_chance(phase: str, discard_visibility: str = "history") -> Round:
+def last_chance(phase: str, throw_visibility: str = "history") -> Round:
     """The stock is empty, and seat 1 may only take what seat 0 has just thrown, and finish (R5.4)."""
-    rules = {"preset": "gamelake", "stock_end": "next_may_take", "discard_visibility": discard_visibility}
+    rules = {"preset": "gamelake", "stock_end": "next_may_take", "throw_visibility": throw_visibility}
     waiting = "R1 R2 R3 R4 B4 B5 B6 K7 K8 K9 Y10 Y11 Y12 K1"  # the next tile of any run, and K1 is laid
     round = Round(rules, seed=1, deal=Deal(indicator="B1", racks=(None, waiting, None, None), starter=0))
     useful = next(
@@ -364,7 +364,7 @@ def test_the_take_of_a_last_chance_is_remembered_where_only_tops_are_shown() -> 
 
 def test_takes_that_nobody_shows_are_any_of_the_turns() -> None:
     """`top_only`: each choice of the turns that were takes is as likely; chi-square, one in a million."""
-    rules = {"preset": "gamelake", "discard_visibility": "top_only"}
+    rules = {"preset": "gamelake", "throw_visibility": "top_only"}
     round = Round(rules, seed=3)
     takes = {4, 7}  # of eleven turns with a tile
     for turn in range(12):
@@ -392,7 +392,7 @@ def test_takes_that_nobody_shows_are_any_of_the_turns() -> None:
 
 def test_a_twin_shown_and_thrown_is_not_back_in_the_stock() -> None:
     rack = "B1 R2 R3 R4 R5 R6 R7 R8 R9 R10 R11 R12 R13 K1 K2"
-    rules = {"preset": "gamelake", "discard_visibility": "top_only"}
+    rules = {"preset": "gamelake", "throw_visibility": "top_only"}
     round = Round(rules, seed=1, deal=Deal(indicator="B1", racks=(rack, None, None, None)))
     round.apply(2)
     round.apply(3 + round.kind("B1"))

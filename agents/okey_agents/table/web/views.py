@@ -11,7 +11,7 @@ import numpy as np
 
 from okey_agents.table.web.table import Table
 from okey_env import actions, hands
-from okey_env.engine.state import EVENTS
+from okey_env.engine.events import EVENTS, unpack_event
 from okey_env.observation import Observation
 from okey_env.round import Round
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD, face_text, kind_text, kinds_of
@@ -176,7 +176,7 @@ def _laid_as_pairs(rack: hands.Counts, okey: int) -> dict[str, Any]:
 def story(round: Round) -> dict[str, Any]:
     """A round that is over from its deal on, all racks open, for the replay."""
     log = [int(entry) for entry in round.fields["log"][0, : round.fields["num_events"].item()]]
-    events = [((entry >> 6) & 3, EVENTS[entry >> 8], entry & 63) for entry in log]
+    events = [(seat, EVENTS[event], kind) for event, seat, kind in map(unpack_event, log)]
     racks = round.racks.astype(int)
     for seat, event, kind in events:  # back to the deal
         racks[seat, kind] += {"draw": -1, "take": -1, "throw": 1, "finish": 1}.get(event, 0)

@@ -17,9 +17,8 @@ from okey_agents.thinking.scorer.features import MAX_CANDIDATES, NUM_FEATURES, N
 from okey_agents.thinking.scorer.network import run_scorer
 from okey_env.actions import NUM_ACTIONS
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
-from okey_env.engine.random import derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED
+from okey_env.engine.deal import deal_round
+from okey_env.engine.state import NOT_ENDED
 from okey_env.engine.turn import apply
 from okey_env.tiles import NUM_KINDS, NUM_SEATS
 
@@ -145,9 +144,7 @@ def play_duels(
     game = games[0]
     for i in range(len(points)):
         for seat in range(NUM_SEATS):
-            game.seed = derive_seed(seed, np.uint64(first + i))
-            game.round_number = 0
-            deal(game, NO_SEAT)
+            deal_round(game, seed, first + i)
             while game.ending == NOT_ENDED:
                 position = position_in(game)
                 if game.turn == seat:

@@ -10,8 +10,6 @@ of the tiles, and no training sample needs to be turned.
 Letters: `C` candidates, `F` features of a candidate, `T` features of the table, `A` = 109 actions.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -21,11 +19,19 @@ from okey_agents.thinking.hidden_tiles import WEIGHTS as HIDDEN_TILES
 from okey_agents.thinking.position import Position
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import BIT_OF_KIND, KIND_OF_BIT, WILD_BIT, analyse, lowest_bit, pairs_distance, popcount
+from okey_env.engine.hand import (
+    BIT_OF_KIND,
+    KIND_OF_BIT,
+    WILD_BIT,
+    analyse,
+    kind_set,
+    lowest_bit,
+    pairs_distance,
+    popcount,
+)
 from okey_env.engine.hand.bits import FACES, as_int
-from okey_env.engine.scoring import counts_as_okey, finish_points
+from okey_env.engine.scoring import best_finish_points, counts_as_okey
 from okey_env.engine.state import NO_TILE, PHASE_THROW
-from okey_env.engine.turn import kind_set
 from okey_env.tiles import NUM_KINDS, WILD
 
 Floats = npt.NDArray[np.float32]
@@ -131,7 +137,7 @@ def fill_features(
     hidden = popcount(unseen) + popcount(unseen_twice)
     throwing = position.phase == PHASE_THROW
     most = 0 if throwing else tiles_of(as_int(useful), unseen, unseen_twice)
-    joker = as_int(kind_set(position.okey)) if position.false_joker_as_okey else 0
+    joker = as_int(kind_set(position.okey)) if position.rules.false_joker_as_okey else 0
     aside = np.zeros(NUM_KINDS, np.uint64)
     if throwing and distance > 0 and as_int(keep) & joker:  # a false joker can be kept to finish on, which is dear
         tile = np.uint64(joker)
@@ -179,8 +185,10 @@ def fill_features(
         else:
             row[3] = 1
             kind = action - FINISH
-            row[23] = np.float32(_points_of(position, kind)) / np.float32(8)
-            row[24] = _is_dear(position, kind)
+            row[23] = np.float32(
+                best_finish_points(position, kind, position.finish_melds, position.finish_pairs)
+            ) / np.float32(8)
+            row[24] = counts_as_okey(position, kind)
     _fill_foretold(position, actions, count, helps, features)
     _fill_table(position, distance, popcount(as_int(keep)), as_int(useful), most, hidden, count, table)
 
@@ -217,24 +225,6 @@ def _fill_foretold(
         row[70] = drawn / np.float32(8)
         row[71] = np.float32(4) * drawn / np.float32(max(1, int(position.stock_left)))
         row[72] = np.float32(2) * thrown
-
-
-@kernel
-def _points_of(position: Any, kind: int) -> int:
-    """Points of a finish with a kind, the better of melds and pairs (R6.7)."""
-    bit = as_int(kind_set(kind))
-    points = 0
-    if position.finish_melds & bit:
-        points = finish_points(position, kind, False)
-    if position.finish_pairs & bit:
-        points = max(points, finish_points(position, kind, True))
-    return points
-
-
-@kernel
-def _is_dear(position: Any, kind: int) -> bool:
-    """Whether a finish with a kind counts as one with the okey."""
-    return counts_as_okey(position, kind)
 
 
 @kernel
@@ -391,7 +381,7 @@ def _fill_table(
         table[28] = position.offer == WILD
     table[27] = position.can_show
     table[29] = np.float32(count) / np.float32(MAX_CANDIDATES)
-    table[30] = position.false_joker_as_okey
-    table[31] = position.combine_product
+    table[30] = position.rules.false_joker_as_okey
+    table[31] = position.rules.combine_product
     table[32] = np.float32(hidden) / np.float32(91)
     table[33] = position.throws < 4

@@ -34,12 +34,12 @@ from okey_agents.thinking.value import STOCK_SIZE, count_stock
 from okey_agents.training.vector_net import PartsNet
 from okey_env.actions import FINISH, NUM_ACTIONS, THROW
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
-from okey_env.engine.hand import distance_and_useful
+from okey_env.engine.deal import deal_round
+from okey_env.engine.hand import distance_and_useful, kind_set
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.random import below, derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED, PHASE_THROW, new_games
-from okey_env.engine.turn import apply, kind_set
+from okey_env.engine.state import NOT_ENDED, PHASE_THROW, new_games
+from okey_env.engine.turn import apply
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_SEATS, WILD
 
@@ -96,10 +96,8 @@ def note_positions(
     open_ones = np.full((NUM_SEATS, 2), -1, np.int64)  # noted by a seat, whose left neighbour has not thrown since
     noted, number = 0, 0
     while noted < len(sets):
-        game.seed = derive_seed(seed, np.uint64(number))
-        game.round_number = 0
+        deal_round(game, seed, number)
         number += 1
-        deal(game, NO_SEAT)
         open_ones[:] = -1
         step = 0
         while game.ending == NOT_ENDED:
@@ -117,7 +115,7 @@ def note_positions(
                 fill_inputs(position, sets[noted], scalars[noted])
                 wilds = int(game.rack[right, WILD])
                 distance, useful = distance_and_useful(
-                    game.once[right], game.twice[right], wilds, game.run_13_1 != 0, found
+                    game.once[right], game.twice[right], wilds, game.rules.run_13_1 != 0, found
                 )
                 stock = np.zeros(STOCK_SIZE, np.uint8)
                 count_stock(game, stock)

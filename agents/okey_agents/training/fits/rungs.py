@@ -15,12 +15,12 @@ from okey_agents.thinking.rule_weights import RuleWeights
 from okey_agents.thinking.tile_odds import coming, fill_clues, needed
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, TAKE, THROW
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
-from okey_env.engine.hand import KIND_OF_BIT, WILD_BIT, analyse, lowest_bit, popcount
+from okey_env.engine.deal import deal_round
+from okey_env.engine.hand import KIND_OF_BIT, WILD_BIT, analyse, kind_set, lowest_bit, popcount
 from okey_env.engine.hand.bits import FACES, as_int
-from okey_env.engine.random import advance, below, derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED, PHASE_DRAW
-from okey_env.engine.turn import apply, kind_set
+from okey_env.engine.random import advance, below
+from okey_env.engine.state import NOT_ENDED, PHASE_DRAW
+from okey_env.engine.turn import apply
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, WILD
 
 THROW_FEATURES = ("useful tiles", "coming", "one away", "two away", "same number", "needed", "twin", "spare joker")
@@ -98,10 +98,8 @@ def try_throws(
     ratings = np.empty(NUM_ACTIONS, np.float32)
     state, row, number, round_number = seed, 0, 0, 0
     while True:
-        game.seed = derive_seed(seed, np.uint64(round_number))
-        game.round_number = 0
+        deal_round(game, seed, round_number)
         round_number += 1
-        deal(game, NO_SEAT)
         while game.ending == NOT_ENDED:
             if row + MOST_TRIED > len(points):
                 return row
@@ -116,7 +114,7 @@ def try_throws(
                 keep = as_int(keep_word) & FACES if distance > 0 else 0
                 spare[:] = 0
                 joker = kind_set(position.okey)
-                if position.false_joker_as_okey != 0 and keep & as_int(joker) != 0:
+                if position.rules.false_joker_as_okey != 0 and keep & as_int(joker) != 0:
                     fewer, fewer_twice = position.once & ~(joker & ~position.twice), position.twice & ~joker
                     analyse(fewer, fewer_twice, position.wilds, position.run_13_1, spare)
                 for _ in range(MOST_TRIED):
@@ -175,10 +173,8 @@ def try_takes(
     after = np.empty(NUM_KINDS, np.uint64)
     state, row, round_number = seed, 0, 0
     while True:
-        game.seed = derive_seed(seed, np.uint64(round_number))
-        game.round_number = 0
+        deal_round(game, seed, round_number)
         round_number += 1
-        deal(game, NO_SEAT)
         while game.ending == NOT_ENDED:
             if row == len(points):
                 return row
@@ -238,10 +234,8 @@ def watch(
     first, last = np.zeros(NUM_SEATS, np.int64), np.zeros(NUM_SEATS, np.int64)  # the rows that wait for each left throw
     row, face, round_number = 0, 0, 0
     while row < len(helped) or face < len(came):
-        game.seed = derive_seed(seed, np.uint64(round_number))
-        game.round_number = 0
+        deal_round(game, seed, round_number)
         round_number += 1
-        deal(game, NO_SEAT)
         first[:] = 0
         last[:] = 0
         while game.ending == NOT_ENDED:

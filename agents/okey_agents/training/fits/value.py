@@ -14,7 +14,7 @@ from okey_agents.thinking.rating import choose_in_position
 from okey_agents.thinking.rule_weights import RuleWeights
 from okey_agents.thinking.value import HIDDEN, NUM_VALUE_INPUTS, fill_value_inputs
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
+from okey_env.engine.deal import deal_round
 from okey_env.engine.random import below, derive_seed
 from okey_env.engine.state import NO_SEAT, NOT_ENDED, new_games
 from okey_env.engine.turn import apply
@@ -62,9 +62,7 @@ def play_states(
     turns = np.empty(_MOST_STATES, np.int64)
     paid = np.empty((_MOST_STATES, NUM_SEATS), np.float32)
     for number in range(first, first + num_rounds):
-        game.seed = derive_seed(seed, np.uint64(number))
-        game.round_number = 0
-        deal(game, NO_SEAT)
+        deal_round(game, seed, number)
         noted = 0
         step = 0
         while game.ending == NOT_ENDED:
@@ -79,9 +77,9 @@ def play_states(
         for state in range(noted):
             for place in range(NUM_SEATS):
                 seat = (turns[state] + place) % NUM_SEATS
-                total = np.float32(game.won[seat]) - np.float32(game.lost[seat]) + np.float32(game.void_points)
+                total = np.float32(game.won[seat]) - np.float32(game.lost[seat]) + np.float32(game.rules.void_points)
                 if game.winner != NO_SEAT:
-                    total -= np.float32(game.void_points)
+                    total -= np.float32(game.rules.void_points)
                 targets[count + state, place] = total - paid[state, seat]
         count += noted
     return count

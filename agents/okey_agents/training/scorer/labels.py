@@ -22,9 +22,9 @@ from okey_agents.thinking.value import NUM_VALUE_INPUTS
 from okey_agents.training.scorer.rollout import look_at_rack, play_on, worth_of_position
 from okey_env.actions import NUM_ACTIONS
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
+from okey_env.engine.deal import deal_round
 from okey_env.engine.random import below, derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED
+from okey_env.engine.state import NOT_ENDED
 from okey_env.engine.turn import apply
 from okey_env.tiles import NUM_KINDS, NUM_SEATS
 
@@ -179,11 +179,9 @@ def note_branches(
     game = games[0]
     noted, rows, number = 0, 0, 0
     while noted < room:
-        game.seed = derive_seed(seed, np.uint64(number))
-        game.round_number = 0
+        deal_round(game, seed, number)
         learner = number % NUM_SEATS
         number += 1
-        deal(game, NO_SEAT)
         while game.ending == NOT_ENDED:
             if one_seat and game.turn != learner:
                 apply(game, choose_by(position_in(game), others, seed))

@@ -31,7 +31,7 @@ def zero_sum(game: np.record, seat: int) -> np.float32:
     """The zero-sum points of a seat so far."""
     points = np.float32(game.won[seat]) - np.float32(game.lost[seat])
     if game.ending == ENDED_VOID or game.ending == ENDED_TRUNCATED:
-        points += np.float32(game.void_points)
+        points += np.float32(game.rules.void_points)
     return points
 
 
@@ -40,7 +40,7 @@ def look_at_rack(game: np.record, seat: int, distances: Ints, useful: Sets, foun
     """Note the distance and the useful kinds of a rack of 14 tiles; `found` `(1,)` is to work in."""
     wilds = int(game.rack[seat, WILD])
     once, twice = game.once[seat], game.twice[seat]
-    distances[seat], useful[seat] = distance_and_useful(once, twice, wilds, game.run_13_1 != 0, found)
+    distances[seat], useful[seat] = distance_and_useful(once, twice, wilds, game.rules.run_13_1 != 0, found)
 
 
 @kernel

@@ -25,9 +25,9 @@ from okey_agents.training.scorer.labels import label_candidates
 from okey_agents.training.scorer.rollout import for_rollouts, look_at_rack, zero_sum
 from okey_env.actions import NUM_ACTIONS
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
+from okey_env.engine.deal import deal_round
 from okey_env.engine.random import advance, below, derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED, PHASE_THROW
+from okey_env.engine.state import NOT_ENDED, PHASE_THROW
 from okey_env.engine.turn import apply
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS
@@ -183,9 +183,7 @@ def play_rounds(
     for number in range(num_rounds):
         if noted + MOST_OF_A_ROUND > len(counts):
             return -1
-        game.seed = derive_seed(seed, np.uint64(number))
-        game.round_number = 0
-        deal(game, NO_SEAT)
+        deal_round(game, seed, number)
         state = derive_seed(game.seed, np.uint64(1))
         for seat in range(NUM_SEATS):
             state = advance(state)

@@ -14,9 +14,8 @@ from okey_agents.thinking.scorer.features import MAX_CANDIDATES, fill_features, 
 from okey_agents.training.scorer.decisions import MOST_OF_A_ROUND, Decisions, Notebook
 from okey_env.actions import NUM_ACTIONS
 from okey_env.engine._jit import kernel
-from okey_env.engine.deal import deal
-from okey_env.engine.random import derive_seed
-from okey_env.engine.state import NO_SEAT, NOT_ENDED
+from okey_env.engine.deal import deal_round
+from okey_env.engine.state import NOT_ENDED
 from okey_env.engine.turn import apply
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS
@@ -50,10 +49,8 @@ def note_ratings(
     after = np.empty(NUM_KINDS, np.uint64)
     noted, rows, number = 0, 0, 0
     while noted < room:
-        game.seed = derive_seed(seed, np.uint64(number))
-        game.round_number = 0
+        deal_round(game, seed, number)
         number += 1
-        deal(game, NO_SEAT)
         while game.ending == NOT_ENDED:
             position = position_in(game)
             rate_position(position, rule, ratings)

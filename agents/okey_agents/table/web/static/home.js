@@ -7,13 +7,13 @@ import { LANGUAGES, botName, language, t } from "./words.js";
 
 const CHOSEN = "okey.settings";
 const LEVELS = ["easy", "medium", "hard"];
-const SWITCHES = ["run_13_1", "false_joker_as_okey", "combine", "indicator_points", "stock_end", "rotation", "winners", "color_double", "discard_visibility"];
+const SWITCHES = ["run_13_1", "false_joker_as_okey", "combine", "indicator_points", "stock_end", "rotation", "winners", "colour_double", "throw_visibility"];
 const NUMBERS = { indicator_points: [0, 1, 2, 3], winners: [1, 2] };
 const PRESETS = {
   gamelake: { combine: "product", false_joker_as_okey: false, indicator_points: 1, winners: 1 },
   klasik: { combine: "max", false_joker_as_okey: true, indicator_points: 0, winners: 2 },
 };
-const COMMON = { run_13_1: true, stock_end: "void_after_throw", rotation: "right", color_double: false, discard_visibility: "history" };
+const COMMON = { run_13_1: true, stock_end: "void_after_throw", rotation: "right", colour_double: false, throw_visibility: "history" };
 
 /** The choice of language. */
 export function languageChoice(onChange) {

@@ -1,0 +1,39 @@
+"""The events of a round, as the log of a game holds them: two bytes each."""
+
+import numpy as np
+
+from okey_env.engine._jit import kernel
+from okey_env.tiles import NUM_SEATS
+
+EVENT_DRAW = 0
+EVENT_TAKE = 1
+EVENT_SHOW = 2
+EVENT_THROW = 3
+EVENT_FINISH = 4
+EVENTS = ("draw", "take", "show", "throw", "finish")
+"""The events as words."""
+HIDDEN_TILE = 63
+"""The kind of another seat's draw, as an observation tells it."""
+_KINDS = 64
+"""More than there are kinds."""
+
+
+@kernel
+def pack_event(event: int, seat: int, kind: int) -> int:
+    """An entry of the log: kind + 64 * (seat + 4 * event).
+
+    >>> pack_event(EVENT_THROW, 2, 7)
+    903
+    """
+    return int(kind) + _KINDS * (int(seat) + NUM_SEATS * int(event))
+
+
+@kernel
+def unpack_event(entry: int | np.uint16) -> tuple[int, int, int]:
+    """The event, the seat and the kind of an entry of the log.
+
+    >>> unpack_event(903)
+    (3, 2, 7)
+    """
+    number = int(entry)
+    return number // (_KINDS * NUM_SEATS), number // _KINDS % NUM_SEATS, number % _KINDS
