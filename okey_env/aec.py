@@ -29,12 +29,12 @@ import pettingzoo
 from pettingzoo.utils import wrappers
 
 from okey_env.actions import NUM_ACTIONS, SHOW
-from okey_env.encoders import Encoder, as_encoder, observation_space_of
+from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine.batch import act_in, look_in
 from okey_env.engine.state import ENDED_TRUNCATED, OBSERVATION
+from okey_env.interfaces import observation_space_of, plays_matches, start_of
 from okey_env.match import Match
 from okey_env.observation import Observation
-from okey_env.options import plays_matches, start_of
 from okey_env.record import Record
 from okey_env.render import RENDER_FPS, RENDER_MODES, Frame, Renderer
 from okey_env.rewards import RewardFunction, as_reward, illegal_reward
@@ -300,10 +300,12 @@ def env(
 ) -> pettingzoo.AECEnv[str, ObservationDict, int | None]:
     """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the episode.
 
-    Whoever acts illegally is paid minus the most that a round can cost, the others nothing.
+    Whoever acts illegally is paid minus the most that the episode can cost, the others nothing.
     """
     raw = raw_env(rules, encoder, reward, render_mode, max_cycles, episode)
-    safe: Any = wrappers.TerminateIllegalWrapper(raw, illegal_reward=illegal_reward(reward, raw.rules))
+    safe: Any = wrappers.TerminateIllegalWrapper(
+        raw, illegal_reward=illegal_reward(reward, raw.rules, matches=raw.match is not None)
+    )
     safe = wrappers.AssertOutOfBoundsWrapper(safe)
     return cast("pettingzoo.AECEnv[str, ObservationDict, int | None]", wrappers.OrderEnforcingWrapper(safe))
 

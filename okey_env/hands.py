@@ -113,7 +113,8 @@ def throw_distances(counts: Counts, *, run_13_1: bool = True) -> Distances:
 def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
     """The kinds that shorten the melds distance of a rack when they come to it. 14 tiles.
 
-    A wild tile is always useful while the distance is above 0; a face held twice never is, there is no third.
+    While the distance is above 0, a wild tile is useful, unless both are held. A face held twice never is: there is no
+    third.
 
     Returns:
         `(53,)` or `(N, 53)` bool.

@@ -26,8 +26,8 @@ from okey_env.deal import Deal
 from okey_env.engine.batch import deal_in
 from okey_env.engine.events import EVENT_DRAW, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, unpack_event
 from okey_env.engine.state import new_games
+from okey_env.interfaces import EPISODES
 from okey_env.match import Match
-from okey_env.options import EPISODES
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_SEATS, face_text, kind_text, rack_text

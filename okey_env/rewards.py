@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 
 from okey_env.match import shares
 from okey_env.round import Round
-from okey_env.rules import Rules
+from okey_env.rules import START_POINTS_RANGE, Rules
 from okey_env.tiles import NUM_SEATS
 
 RewardFunction = Callable[[Round], Sequence[float]]
@@ -85,12 +85,22 @@ def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardF
     return reward
 
 
-def illegal_reward(reward: str | RewardFunction, rules: Rules) -> float:
-    """What an illegal action that ends an episode is paid: minus the most that a seat can lose in one round."""
-    return -1.0 if reward in ("win", "placement") else -worst_loss(rules)
+def illegal_reward(reward: str | RewardFunction, rules: Rules, *, matches: bool = False) -> float:
+    """What an illegal action that ends an episode is paid: never more than the worst legal end of the episode.
+
+    Args:
+        reward: the reward of the environment.
+        rules: what is played.
+        matches: whether an episode is a match. There a seat may lose all points that a match can start with but one,
+            and after that a whole round.
+    """
+    if reward in ("win", "placement"):
+        return -1.0
+    return -worst_loss(rules) - (START_POINTS_RANGE[1] - 1 if matches else 0)
 
 
 def worst_loss(rules: Rules) -> float:
-    """The most that a seat can lose in a round in points; the price of an illegal action under `env()`."""
-    most = 8 if rules.combine == "product" else 4
-    return float(most * (2 if rules.colour_double else 1) + rules.indicator_points)
+    """The most points that a seat can lose in one round: a shown twin, and the dearest finish or a void round."""
+    okey_and_pairs = 8 if rules.combine == "product" else 4
+    finish = okey_and_pairs * (2 if rules.colour_double else 1)
+    return float(max(finish, rules.void_points) + rules.indicator_points)

@@ -47,8 +47,8 @@ class Paragraph:
         return "said" if preset in self.said_by else "chosen"
 
 
-def _loses(rules: Rules) -> str:
-    return "Each player of the other team loses" if rules.teams else "Each other player loses"
+def _losers(rules: Rules) -> str:
+    return "each player of the other team" if rules.teams else "each other player"
 
 
 def _teams(rules: Rules) -> bool:
@@ -220,23 +220,23 @@ SHEET: tuple[tuple[str, tuple[Paragraph, ...]], ...] = (
     (
         "Points",
         (
-            _P("R6.1", lambda rules: f"{_loses(rules)} 2 on an ordinary finish,", BOTH),
-            _P("R6.2", "4 when the finishing tile is the okey,", BOTH),
+            _P("R6.1", lambda rules: f"An ordinary finish costs {_losers(rules)} 2.", BOTH),
+            _P("R6.2", "A finish with the okey as the finishing tile costs 4.", BOTH),
             _P(
                 "R6.3",
-                lambda rules: f"{4 if rules.false_joker_as_okey else 2} when it is a false joker,",
+                lambda rules: f"A finish with a false joker costs {4 if rules.false_joker_as_okey else 2}.",
                 switch="false_joker_as_okey",
             ),
-            _P("R6.4", "4 on seven pairs,", BOTH),
+            _P("R6.4", "Seven pairs cost 4.", BOTH),
             _P(
                 "R6.5",
-                lambda rules: f"{8 if rules.combine == 'product' else 4} on seven pairs and the okey.",
+                lambda rules: f"Seven pairs and the okey together cost {8 if rules.combine == 'product' else 4}.",
                 switch="combine",
             ),
             _P(
                 "R6.6",
                 lambda rules: (
-                    f"{_loses(rules)} {rules.indicator_points} when the indicator's twin is shown."
+                    f"Showing the indicator's twin costs {_losers(rules)} {rules.indicator_points}."
                     if rules.indicator_points
                     else "Showing the indicator's twin brings nothing."
                 ),
@@ -360,7 +360,7 @@ def markdown() -> str:
             text = paragraph.words(_switched(paragraph.switch)) if paragraph.switch else paragraph.words(Rules())
             lines.append(_item(f"**{paragraph.number}** {text} {_who(paragraph)}"))
             if paragraph.switch:
-                lines += [f"  {line}" for line in _other_values(paragraph)]
+                lines += [textwrap.indent(line, "  ") for line in _other_values(paragraph)]
     return "\n".join(lines) + "\n"
 
 
@@ -374,8 +374,11 @@ def _who(paragraph: Paragraph) -> str:
     """Who states a paragraph."""
     if paragraph.switch:
         switch = _SWITCHES[paragraph.switch]
-        settings = ", ".join(f"`{name}`: `{getattr(rules, switch.name)}`" for name, rules in PRESETS.items())
-        return f"Switch `{switch.name}` ({_values(switch)}; {settings})."
+        values = {name: getattr(rules, switch.name) for name, rules in PRESETS.items()}
+        if len(set(values.values())) == 1:
+            values = {"both presets": next(iter(values.values()))}
+        settings = ", ".join(f"{name} `{value}`" for name, value in values.items())
+        return f"Switch `{switch.name}`: {_values(switch)}; {settings}."
     sources = " and ".join(_SOURCES[preset] for preset in paragraph.said_by)
     return f"*Said by {sources}.*" if sources else "*Chosen.*"
 

@@ -9,16 +9,15 @@ import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS
 from okey_env.bots import BotSpec
-from okey_env.encoders import Encoder, as_encoder, observation_space_of
+from okey_env.encoders import Encoder, as_encoder
+from okey_env.interfaces import learning_seat_of, make_opponents, observation_space_of, plays_matches, start_of
 from okey_env.match import Match
-from okey_env.options import plays_matches, start_of
 from okey_env.record import Record
 from okey_env.render import RENDER_FPS, RENDER_MODES, Frame, Renderer
 from okey_env.rewards import RewardFunction, as_reward, illegal_reward
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes
-from okey_env.seating import learning_seat_of, make_opponents
 from okey_env.tiles import NUM_SEATS
 
 
@@ -32,7 +31,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
         learning_seat: its place at the table, 0 to 3; None: it moves one place on each episode.
-        on_illegal: `lose`: an illegal action ends the episode with minus the most that a round can cost, and
+        on_illegal: `lose`: an illegal action ends the episode with minus the most that it can cost, and
             `info["illegal"]` says why; `raise`: it is a `ValueError`, and nothing has changed.
         render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
@@ -70,7 +69,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         self.round = self.match.round if self.match else Round(self.rules, seed=0)
         """The round as whoever runs the game sees it, hidden tiles included."""
         self._total = as_reward(reward, matches=self.match is not None)
-        self._illegal_reward = illegal_reward(reward, self.rules)
+        self._illegal_reward = illegal_reward(reward, self.rules, matches=self.match is not None)
         self._opponents = make_opponents(opponents)
         self._learning_seat = learning_seat_of(learning_seat)
         self._on_illegal = on_illegal
@@ -79,6 +78,8 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         self._seat = 0
         self._paid = 0.0  # of the total of the round under way
         self._earned = 0.0  # by rounds that have ended since the last decision
+        self._ended: tuple[bool, bool] | None = None
+        """How the episode ended: terminated, truncated; None while it goes on."""
 
     @property
     def seat(self) -> int:
@@ -113,6 +114,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             self._paid, self._earned = self._due(), 0.0
             self._bots_play()
             if not self.round.over:
+                self._ended = None
                 return self._observation(), {}
             self._number += 1  # the bots ended it before the learning seat could move: no episode
 
@@ -121,22 +123,28 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
     ) -> tuple[dict[str, npt.NDArray[Any]], float, bool, bool, dict[str, Any]]:
         """Do an action of the learning seat, then let the bots play up to its next decision.
 
+        Once the episode is over, nothing is done or paid any more: a warning asks for `reset`.
+
         Raises:
             ValueError: the action is illegal, if `on_illegal="raise"`.
         """
+        if self._ended is not None:
+            gymnasium.logger.warn("the episode is over and pays nothing more: call reset() before the next step()")
+            return self._observation(), 0.0, *self._ended, {}
         try:
             self.round.apply(int(action))
         except ValueError as error:
             if self._on_illegal == "raise":
                 raise
+            self._ended = (True, False)
             return self._observation(), self._illegal_reward, True, False, {"illegal": str(error)}
         self._show()
         self._bots_play()
         total = self._due()
         reward, self._paid, self._earned = self._earned + total - self._paid, total, 0.0
-        over = self.round.over
-        truncated = over and (self.match.truncated if self.match else self.round.ending == "truncated")
-        return self._observation(), reward, over and not truncated, truncated, self._info() if over else {}
+        self._ended = self._how_ended()
+        terminated, truncated = self._ended or (False, False)
+        return self._observation(), reward, terminated, truncated, self._info() if self._ended else {}
 
     def save(self) -> bytes:
         """The round with the points before it as bytes, hidden tiles included; see `okey_env.saving`.
@@ -159,7 +167,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             )
         (self.match or self.round).restore(saved)
         self._game_seed, self._number = self.round.seed, (self.match or self.round).number
-        self._paid, self._earned = self._due(), 0.0
+        self._paid, self._earned, self._ended = self._due(), 0.0, self._how_ended()
         return self._observation()
 
     def record(self, name: str = "learner") -> Record:
@@ -187,6 +195,13 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         bots = [bot.name for bot in self._opponents]
         players = [name, *(bots if len(bots) > 1 else bots * (NUM_SEATS - 1))]
         return [players[(place - self._seat) % NUM_SEATS] for place in range(NUM_SEATS)]
+
+    def _how_ended(self) -> tuple[bool, bool] | None:
+        """Whether the episode terminated and whether it was truncated; None while it goes on."""
+        if not self.round.over:
+            return None
+        truncated = self.match.truncated if self.match else self.round.ending == "truncated"
+        return not truncated, truncated
 
     def _info(self) -> dict[str, Any]:
         """How the episode ended."""

@@ -24,8 +24,6 @@ import numpy.typing as npt
 
 COLOURS = "RBKY"
 """The colour letters in the order of the kinds: red, blue, black, yellow (or green)."""
-COLOUR_NAMES = ("red", "blue", "black", "yellow")
-"""The colours in words, in the order of `COLOURS`."""
 NUM_NUMBERS = 13
 NUM_FACES = 52
 """Faces: 13 numbers in four colours; the kinds 0 … 51."""
@@ -79,12 +77,6 @@ def okey_of(indicator: int) -> int:
     """
     colour, number = divmod(int(indicator), NUM_NUMBERS)
     return colour * NUM_NUMBERS + (number + 1) % NUM_NUMBERS
-
-
-def indicator_of(okey: int) -> int:
-    """The indicator's face that makes `okey` the okey; the inverse of `okey_of`."""
-    colour, number = divmod(int(okey), NUM_NUMBERS)
-    return colour * NUM_NUMBERS + (number - 1) % NUM_NUMBERS
 
 
 def parse_kind(text: str, okey: str | int) -> int:

@@ -23,7 +23,8 @@ from gymnasium.vector.utils import batch_space
 from okey_env.actions import NUM_ACTIONS, to_text
 from okey_env.bots import Bot, BotSpec, choose_for
 from okey_env.deal import Deal
-from okey_env.encoders import Encoder, as_encoder, observation_space_of
+from okey_env.encoders import Encoder, as_encoder
+from okey_env.engine._jit import on_threads
 from okey_env.engine.batch import apply_at, look_at_seats, observe_at
 from okey_env.engine.match import (
     GOES_ON,
@@ -36,16 +37,24 @@ from okey_env.engine.match import (
     next_episodes_at,
     settle_at,
 )
-from okey_env.engine.parallel import advance_parallel, advance_range, deal_range, first_illegal, look_range
+from okey_env.engine.parallel import (
+    Payouts,
+    Terms,
+    Views,
+    advance_parallel,
+    advance_range,
+    deal_range,
+    first_illegal,
+    look_range,
+)
 from okey_env.engine.state import NOT_ENDED, OBSERVATION, new_games
 from okey_env.engine.totals import REWARD_NAMES
-from okey_env.options import plays_matches, start_of
+from okey_env.interfaces import learning_seat_of, make_opponents, observation_space_of, plays_matches, start_of
 from okey_env.render import RENDER_FPS, Renderer
 from okey_env.rewards import illegal_reward
 from okey_env.round import Round, derive_seed
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes, to_bytes
-from okey_env.seating import learning_seat_of, make_opponents
 from okey_env.tiles import NUM_SEATS
 
 _RESETS = 2**62
@@ -106,9 +115,11 @@ class SelfPlay:
         self.rewards = np.zeros((num_games, NUM_SEATS), np.float32)
         self.terminated = np.zeros(num_games, np.bool_)
         self.truncated = np.zeros(num_games, np.bool_)
+        matches = plays_matches(episode)
+        self._terms = Terms(matches, _reward_number(reward, matches))
         self._paid = np.zeros((num_games, NUM_SEATS), np.float32)
-        self._matches = plays_matches(episode)
-        self._reward = _reward_number(reward, self._matches)
+        self._payouts = Payouts(self._paid, self.rewards, self.terminated, self.truncated)
+        self._views = Views(self.records, self.masks, self.seats)
         self._seed = seed if seed is not None else secrets.randbits(63)
         self._num_threads = num_threads
 
@@ -130,7 +141,7 @@ class SelfPlay:
         self.rewards[:] = 0
         self.terminated[:] = False
         self.truncated[:] = False
-        look_range(self.games, self.records, self.masks, self.seats, 0, self.num_games)
+        look_range(self.games, self._views, 0, self.num_games)
         self._encode()
 
     def step(self, actions: npt.ArrayLike) -> None:
@@ -145,14 +156,12 @@ class SelfPlay:
         wrong = first_illegal(self.games, chosen)
         if wrong >= 0:
             raise ValueError(_illegal_text(self.games, wrong, int(chosen[wrong])))
-        games, n = self.games, self.num_games
-        paying = (self._matches, self._reward, self._paid, self.rewards, self.terminated, self.truncated)
         if self._num_threads == 1:
-            advance_range(games, chosen, *paying, 0, n)
-            look_range(games, self.records, self.masks, self.seats, 0, n)
+            advance_range(self.games, chosen, self._terms, self._payouts, 0, self.num_games)
+            look_range(self.games, self._views, 0, self.num_games)
         else:
-            numba.set_num_threads(self._num_threads)
-            advance_parallel(games, chosen, *paying, self.records, self.masks, self.seats, self._num_threads)
+            with on_threads(self._num_threads):
+                advance_parallel(self.games, chosen, self._terms, self._payouts, self._views, self._num_threads)
         self._encode()
 
     def save(self, i: int) -> bytes:
@@ -170,8 +179,8 @@ class SelfPlay:
         if game["ending"][0] != NOT_ENDED:
             raise ValueError("the saved game is over: expected one in which a seat is to move")
         self.games[i : i + 1] = game
-        fill_match_totals(game[0], self._reward, self._paid[i])
-        look_range(self.games, self.records, self.masks, self.seats, i, i + 1)
+        fill_match_totals(game[0], self._terms.reward, self._paid[i])
+        look_range(self.games, self._views, i, i + 1)
         self._encode()
 
     def clone(self, i: int) -> Round:
@@ -205,7 +214,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
         render_mode: what `render` gives for each game: `rgb_array` or `ansi`.
 
-    An illegal action ends the episode for the learning seat with minus the most that a round can cost.
+    An illegal action ends the episode for the learning seat with minus the most that the episode can cost.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's contract)
@@ -249,7 +258,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._learning_seat = learning_seat_of(learning_seat)
         self._matches = plays_matches(episode)
         self._reward = _reward_number(reward, self._matches)
-        self._illegal_reward = illegal_reward(reward, self.rules)
+        self._illegal_reward = illegal_reward(reward, self.rules, matches=self._matches)
         self._paid = np.zeros(num_envs, np.float32)  # of the total of the round under way
         self._earned = np.zeros(num_envs)  # and not given out yet
         self._status = np.zeros(num_envs, np.uint8)  # GOES_ON, TERMINATED, TRUNCATED

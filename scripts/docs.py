@@ -6,6 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from okey_env.encoders import ENCODERS
+from okey_env.rule_sheet import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,7 +27,34 @@ def encoders_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"encoders.md": encoders_page}
+RULES_HEAD = """# The rules, numbered
+
+Code, tests and messages cite these numbers. Two published rule pages are the sources: **G**, the French page of the
+online game GameLake, and **K**, a Turkish site's *Okey Oyunu Kuralları*. The preset `gamelake` plays G, the preset
+`klasik` plays K. *Said* means that the source states it; *chosen* means that the source is silent and common practice
+decides. A switch names its values, and the value that each preset has; the other texts of a paragraph follow it.
+`okey rules gamelake` prints the sheet of a preset, and `okey rules klasik --set stock_end=next_may_take` that of any
+other setting.
+
+Tiles in text: a colour letter (`R` red, `B` blue, `K` black, `Y` yellow or green) and a number 1 to 13, `F` a false
+joker, `*` the okey of the round.
+
+This page is made by `scripts/docs.py`.
+"""
+
+RULES_FOOT = """
+Environments play single rounds, or matches with `episode="match"`: [matches.md](matches.md).
+
+Not here: Okey 101, in which melds go on the table as soon as they total 101. That is another game.
+"""
+
+
+def rules_page() -> str:
+    """Every paragraph of the rules, with all values of all switches."""
+    return RULES_HEAD + markdown() + RULES_FOOT
+
+
+PAGES = {"encoders.md": encoders_page, "rules.md": rules_page}
 """The pages by file name."""
 
 

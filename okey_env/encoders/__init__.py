@@ -7,7 +7,6 @@ from an OBSERVATION record; it is accepted wherever a name is.
 from okey_env.encoders.encoder import Encoder, Piece
 from okey_env.encoders.flat import FLAT
 from okey_env.encoders.flat_offer import FLAT_OFFER
-from okey_env.encoders.spaces import observation_space_of
 
 ENCODERS: dict[str, Encoder] = {encoder.name: encoder for encoder in (FLAT, FLAT_OFFER)}
 """The encoders by name."""
@@ -38,4 +37,4 @@ def as_encoder(encoder: str | Encoder, version: int | None = None) -> Encoder:
     return found
 
 
-__all__ = ["ENCODERS", "Encoder", "Piece", "as_encoder", "observation_space_of"]
+__all__ = ["ENCODERS", "Encoder", "Piece", "as_encoder"]

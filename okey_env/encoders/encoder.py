@@ -5,7 +5,7 @@ version changes whenever a number in the array changes its place or its meaning,
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,28 @@ class Piece:
     """Entries."""
     meaning: str
     """What they say, with the range of the values."""
+
+
+def size_of(pieces: Iterable[Piece]) -> int:
+    """The entries of all pieces together.
+
+    >>> size_of([Piece("rack", 53, "copies"), Piece("phase", 2, "1 for: drawing, throwing")])
+    55
+    """
+    return sum(piece.size for piece in pieces)
+
+
+def starts_of(pieces: Iterable[Piece]) -> dict[str, int]:
+    """The first entry of each piece, by its name.
+
+    >>> starts_of([Piece("rack", 53, "copies"), Piece("phase", 2, "1 for: drawing, throwing")])
+    {'rack': 0, 'phase': 53}
+    """
+    starts, start = {}, 0
+    for piece in pieces:
+        starts[piece.name] = start
+        start += piece.size
+    return starts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +71,7 @@ class Encoder:
     @property
     def size(self) -> int:
         """Entries of the array."""
-        return sum(piece.size for piece in self.pieces)
+        return size_of(self.pieces)
 
     @property
     def shape(self) -> tuple[int]:
@@ -85,10 +107,9 @@ class Encoder:
 
     def slices(self) -> Iterator[tuple[Piece, slice]]:
         """Each piece with its place in the array."""
-        start = 0
+        starts = starts_of(self.pieces)
         for piece in self.pieces:
-            yield piece, slice(start, start + piece.size)
-            start += piece.size
+            yield piece, slice(starts[piece.name], starts[piece.name] + piece.size)
 
     def split(self, array: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[np.float32]]:
         """The pieces of an array by name; views along its last axis."""

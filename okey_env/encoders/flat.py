@@ -8,22 +8,24 @@ the best one in unseen tiles that would then help.
 Version history: 1, the first.
 """
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.encoders.encoder import Encoder, Piece
-from okey_env.engine._jit import JIT_IS_OFF, kernel
+from okey_env.encoders.encoder import Encoder, Piece, size_of, starts_of
+from okey_env.encoders.loops import fill_many_of
+from okey_env.engine._jit import kernel
 from okey_env.engine.hand import (
-    BIT_OF_KIND,
     KIND_OF_BIT,
     WILD_BIT,
+    Hand,
     analyse,
     distance_and_useful,
     hand_of_counts,
+    kind_set,
     lowest_bit,
     pairs_distance,
     popcount,
+    with_tile,
 )
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_DRAW, PHASE_THROW
@@ -74,17 +76,16 @@ PIECES = (
     Piece("most_useful", 1, "unseen tiles that help, after the best throw if there are 15, / 40, at most 1"),
 )
 
-_STARTS = np.cumsum([0] + [piece.size for piece in PIECES])
-SIZE = int(_STARTS[-1])
-_OFFER = int(_STARTS[9])
-_INDICATOR = int(_STARTS[10])
-_PHASE = int(_STARTS[11])
-_EXACT = int(_STARTS[23])
-_USEFUL = int(_STARTS[26])
-_KEEPS = int(_STARTS[27])
-_AFTER = int(_STARTS[28])
-_MOST = int(_STARTS[29])
-_ONE = np.uint64(1)
+_AT = starts_of(PIECES)
+SIZE = size_of(PIECES)
+_RACK, _UNSEEN, _HEAPS, _KNOWN = _AT["rack"], _AT["unseen"], _AT["heap_own"], _AT["known_right"]
+_OFFER, _INDICATOR, _PHASE, _TURN = _AT["offer"], _AT["indicator"], _AT["phase"], _AT["turn"]
+_STARTER, _HAS_THROWN, _SHOWN_BY, _TAKES = _AT["starter"], _AT["has_thrown"], _AT["shown_by"], _AT["takes"]
+_MAY, _STOCK, _THROWS, _LAST_CHANCE = _AT["may"], _AT["stock"], _AT["throws"], _AT["last_chance"]
+_POINTS_AT, _SCORES_AT = _AT["points"], _AT["scores"]
+_MELDS, _PAIRS, _OFFER_HELPS = _AT["melds_distance"], _AT["pairs_distance"], _AT["offer_helps"]
+_USEFUL, _KEEPS, _AFTER, _MOST = _AT["useful"], _AT["keeps"], _AT["useful_after"], _AT["most_useful"]
+_EXACT = _MELDS  # from here on the solver's work
 _NONE = np.uint64(0)
 _WILD_BIT = np.uint64(WILD_BIT)
 
@@ -94,12 +95,12 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     """Fill `(SIZE,)` float32 from one OBSERVATION."""
     half = np.float32(0.5)
     for kind in range(NUM_KINDS):
-        out[kind] = half * seen.rack[kind]
-        out[NUM_KINDS + kind] = half * seen.unseen[kind]
+        out[_RACK + kind] = half * seen.rack[kind]
+        out[_UNSEEN + kind] = half * seen.unseen[kind]
         for step in range(NUM_SEATS):
-            out[(2 + step) * NUM_KINDS + kind] = half * seen.heap[step, kind]
+            out[_HEAPS + step * NUM_KINDS + kind] = half * seen.heap[step, kind]
         for step in range(1, NUM_SEATS):
-            out[(5 + step) * NUM_KINDS + kind] = half * seen.known[step, kind]
+            out[_KNOWN + (step - 1) * NUM_KINDS + kind] = half * seen.known[step, kind]
     out[_OFFER:_EXACT] = 0
     if seen.offer != NO_TILE:
         out[_OFFER + int(seen.offer)] = 1
@@ -111,42 +112,32 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
 @kernel(borrows=True)
 def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     """The small facts of the table, from `phase` to `scores`."""
-    at = _PHASE
-    out[at] = seen.phase == PHASE_DRAW
-    out[at + 1] = seen.phase == PHASE_THROW
-    at += 2
-    out[at + int(seen.turn)] = 1
-    at += NUM_SEATS
-    out[at + int(seen.starter)] = 1
-    at += NUM_SEATS
-    for step in range(NUM_SEATS):
-        out[at + step] = (seen.has_thrown >> step) & 1
-    at += NUM_SEATS
+    out[_PHASE] = seen.phase == PHASE_DRAW
+    out[_PHASE + 1] = seen.phase == PHASE_THROW
+    out[_TURN + int(seen.turn)] = 1
+    out[_STARTER + int(seen.starter)] = 1
     if seen.shown_by != NO_SEAT:
-        out[at + int(seen.shown_by)] = 1
-    at += NUM_SEATS
+        out[_SHOWN_BY + int(seen.shown_by)] = 1
+    out[_MAY] = seen.can_draw
+    out[_MAY + 1] = seen.can_take
+    out[_MAY + 2] = seen.can_show
+    out[_STOCK] = seen.stock_left / np.float32(48)
+    out[_THROWS] = seen.throws / np.float32(seen.rules.max_throws)
+    out[_LAST_CHANCE] = seen.last_chance
     for step in range(NUM_SEATS):
-        out[at + step] = min(np.float32(1), np.float32(popcount(seen.taken[step])) / np.float32(13))
-    at += NUM_SEATS
-    out[at] = seen.can_draw
-    out[at + 1] = seen.can_take
-    out[at + 2] = seen.can_show
-    out[at + 3] = seen.stock_left / np.float32(48)
-    out[at + 4] = seen.throws / np.float32(seen.rules.max_throws)
-    out[at + 5] = seen.last_chance
-    at += 6
-    for step in range(NUM_SEATS):
+        out[_HAS_THROWN + step] = (seen.has_thrown >> step) & 1
+        out[_TAKES + step] = min(np.float32(1), np.float32(popcount(seen.taken[step])) / np.float32(13))
         points = (np.float32(seen.won[step]) - np.float32(seen.lost[step])) / np.float32(_POINTS)
-        out[at + step] = min(np.float32(1), max(np.float32(-1), points))
+        out[_POINTS_AT + step] = min(np.float32(1), max(np.float32(-1), points))
         score = seen.scores[step] / np.float32(_SCORES)
-        out[at + NUM_SEATS + step] = min(np.float32(1), max(np.float32(-1), score))
+        out[_SCORES_AT + step] = min(np.float32(1), max(np.float32(-1), score))
 
 
 @kernel(borrows=True)
 def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     """What the solver says of the rack, from `melds_distance` to `most_useful`."""
     out[_EXACT:SIZE] = 0
-    once, twice, wilds = seen.once, seen.twice, int(seen.rack[WILD])
+    once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
     throws = popcount(once) + popcount(twice) + wilds > RACK_SIZE
     after = scratch(NUM_KINDS)
     if throws:
@@ -156,16 +147,15 @@ def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
         distance, useful = distance_and_useful(once, twice, wilds, seen.rules.run_13_1 != 0, after[:1])
         _fill_useful(seen, useful, out)
     pairs = pairs_distance(once, twice, wilds)
-    out[_EXACT + min(distance, _DISTANCES - 1)] = 1
-    out[_EXACT + _DISTANCES + min(pairs, _DISTANCES - 1)] = 1
+    out[_MELDS + min(distance, _DISTANCES - 1)] = 1
+    out[_PAIRS + min(pairs, _DISTANCES - 1)] = 1
     if not throws and seen.can_take != 0:
-        bit = _ONE << np.uint64(BIT_OF_KIND[seen.offer])
-        at = _EXACT + 2 * _DISTANCES
-        out[at] = (useful & bit) != _NONE
+        hand = with_tile(Hand(once, twice, wilds), int(seen.offer))
+        out[_OFFER_HELPS] = (useful & kind_set(seen.offer)) != _NONE
         if seen.offer == WILD:
-            out[at + 1] = pairs > 0
+            out[_OFFER_HELPS + 1] = pairs > 0
         else:
-            out[at + 1] = pairs_distance(once | bit, twice | (once & bit), wilds) < pairs
+            out[_OFFER_HELPS + 1] = pairs_distance(hand.once, hand.twice, hand.wilds) < pairs
 
 
 @kernel(borrows=True)
@@ -218,31 +208,4 @@ def count_unseen(seen: np.record, kinds: np.uint64) -> int:
     return popcount(as_int(kinds & unseen)) + popcount(as_int(kinds & unseen_twice))
 
 
-prange = range if JIT_IS_OFF else numba.prange
-
-
-@kernel(borrows=True)
-def fill_range(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], start: int, stop: int) -> None:
-    """`fill` for the records `start` … `stop` - 1."""
-    for i in range(start, stop):
-        fill(records[i], out[i])
-
-
-@kernel(parallel=True)
-def fill_parallel(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], parts: int) -> None:
-    """`fill` for all records, in `parts` stretches on as many threads."""
-    size = len(records)
-    for part in prange(parts):
-        fill_range(records, out, part * size // parts, (part + 1) * size // parts)
-
-
-def fill_batch(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], num_threads: int) -> None:
-    """Fill `(N, SIZE)` from `(N,)` records, on one thread or several."""
-    if num_threads == 1:
-        fill_range(records, out, 0, len(records))
-    else:
-        numba.set_num_threads(num_threads)
-        fill_parallel(records, out, num_threads)
-
-
-FLAT = Encoder("flat", VERSION, PIECES, fill, fill_batch)
+FLAT = Encoder("flat", VERSION, PIECES, fill, fill_many_of(fill, borrows=True))

@@ -6,16 +6,15 @@ many more unseen tiles would help afterwards, which takes the exact solver on al
 Version history: 1, the first.
 """
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.encoders.encoder import Encoder, Piece
+from okey_env.encoders.encoder import Encoder, Piece, size_of, starts_of
 from okey_env.encoders.flat import ALL_USEFUL, FLAT, count_unseen
-from okey_env.encoders.flat import SIZE as FLAT_SIZE
 from okey_env.encoders.flat import fill as fill_flat
-from okey_env.engine._jit import JIT_IS_OFF, kernel
-from okey_env.engine.hand import BIT_OF_KIND, Hand, analyse, with_tile
+from okey_env.encoders.loops import fill_many_of
+from okey_env.engine._jit import kernel
+from okey_env.engine.hand import Hand, analyse, kind_set, with_tile
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.state import PHASE_DRAW
 from okey_env.tiles import NUM_KINDS, WILD
@@ -29,10 +28,9 @@ PIECES = (
     Piece("useful_taken", 1, "unseen tiles that help after taking the offer and the best throw, / 40, at most 1"),
     Piece("gain_taken", 2, "so many more than without the offer: / 8 and / 32, each between -1 and 1"),
 )
-_USEFUL_TAKEN = FLAT_SIZE
-_GAIN_TAKEN = FLAT_SIZE + 1
-SIZE = FLAT_SIZE + 3
-_ONE = np.uint64(1)
+_AT = starts_of(PIECES)
+_USEFUL_TAKEN, _GAIN_TAKEN = _AT["useful_taken"], _AT["gain_taken"]
+SIZE = size_of(PIECES)
 _NONE = np.uint64(0)
 
 
@@ -51,7 +49,7 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     _, keeps, _ = analyse(hand.once, hand.twice, hand.wilds, seen.rules.run_13_1 != 0, after)
     most = 0
     for kind in range(NUM_KINDS):
-        if (keeps >> np.uint64(BIT_OF_KIND[kind])) & _ONE != _NONE:
+        if keeps & kind_set(kind) != _NONE:
             most = max(most, count_unseen(seen, after[kind]))
     gain = np.float32(most - without)
     out[_USEFUL_TAKEN] = min(np.float32(1), np.float32(most) / np.float32(ALL_USEFUL))
@@ -59,31 +57,4 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     out[_GAIN_TAKEN + 1] = min(np.float32(1), max(np.float32(-1), gain / np.float32(_MANY_MORE)))
 
 
-prange = range if JIT_IS_OFF else numba.prange
-
-
-@kernel
-def fill_range(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], start: int, stop: int) -> None:
-    """`fill` for the records `start` … `stop` - 1."""
-    for i in range(start, stop):
-        fill(records[i], out[i])
-
-
-@kernel(parallel=True)
-def fill_parallel(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], parts: int) -> None:
-    """`fill` for all records, in `parts` stretches on as many threads."""
-    size = len(records)
-    for part in prange(parts):
-        fill_range(records, out, part * size // parts, (part + 1) * size // parts)
-
-
-def fill_batch(records: npt.NDArray[np.record], out: npt.NDArray[np.float32], num_threads: int) -> None:
-    """Fill `(N, SIZE)` from `(N,)` records, on one thread or several."""
-    if num_threads == 1:
-        fill_range(records, out, 0, len(records))
-    else:
-        numba.set_num_threads(num_threads)
-        fill_parallel(records, out, num_threads)
-
-
-FLAT_OFFER = Encoder("flat_offer", VERSION, PIECES, fill, fill_batch)
+FLAT_OFFER = Encoder("flat_offer", VERSION, PIECES, fill, fill_many_of(fill))

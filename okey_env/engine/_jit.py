@@ -38,6 +38,8 @@ from numba.extending import intrinsic
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)
+prange: Any = range if JIT_IS_OFF else numba.prange
+"""The loop that `kernel(parallel=True)` shares out among threads."""
 _FORGET_AFTER_DAYS = 14
 _OURS = ("okey_env", "okey_agents")
 """The packages that are installed together; a bot of another package may stand on kernels of either."""
@@ -76,6 +78,17 @@ def kernel(function: Any = None, *, parallel: bool = False, borrows: bool = Fals
 
 
 @contextlib.contextmanager
+def on_threads(number: int) -> Iterator[None]:
+    """While it lasts, parallel kernels that this thread calls use so many threads."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(number)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
+@contextlib.contextmanager
 def _cached_in(module: str) -> Iterator[Path | None]:
     """While it lasts, numba is told to keep what it decorates in the folder of this module; None: nowhere to write.
 
@@ -93,9 +106,9 @@ def _cached_in(module: str) -> Iterator[Path | None]:
 def linked(result: str, *arguments: str | np.dtype[Any], borrows: bool = True) -> Callable[[Function], Function]:
     """Compile a function once, for all kernels that call it; only kernels can.
 
-    numba puts a copy of all that a kernel calls into that kernel and optimises the whole anew. For the large
-    functions on which everything stands that would be most of the compiling, so these are compiled when their module is
-    imported (hence below all that they call), and the others refer to them by name. Nothing of them is inlined.
+    numba puts a copy of all that a kernel calls into that kernel and optimises the whole anew. For the few large,
+    widely used functions this would dominate compile time, so they are compiled once, when their module is imported,
+    and the kernels refer to them by name. They are never inlined. A function must stand below those that it calls.
 
     Args:
         result: its type, as numba writes it.
@@ -195,11 +208,11 @@ def _imports_of(module: str) -> tuple[str, ...]:
 
 def _forget_old(kernels: Path) -> None:
     """Remove the kernels of sources that have not been used for two weeks."""
-    if not kernels.is_dir():
-        return
-    for folder in kernels.iterdir():
-        if time.time() - folder.stat().st_mtime > _FORGET_AFTER_DAYS * 86400:
-            shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # the folder is not there yet
+        for folder in list(kernels.iterdir()):
+            with contextlib.suppress(OSError):  # another process removes old kernels at the same time
+                if time.time() - folder.stat().st_mtime > _FORGET_AFTER_DAYS * 86400:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 class _SayOnce(event.Listener):

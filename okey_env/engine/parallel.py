@@ -6,12 +6,13 @@ number of them. The `*_range` kernels do a stretch of the games; the `*_parallel
 Shapes: `N` games.
 """
 
-import numba
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from okey_env.actions import SHOW
-from okey_env.engine._jit import JIT_IS_OFF, kernel
+from okey_env.engine._jit import kernel, prange
 from okey_env.engine.deal import deal_round
 from okey_env.engine.match import (
     GOES_ON,
@@ -26,8 +27,6 @@ from okey_env.engine.observe import look
 from okey_env.engine.state import NOT_ENDED
 from okey_env.engine.turn import apply, is_legal
 from okey_env.tiles import NUM_SEATS
-
-prange = range if JIT_IS_OFF else numba.prange
 
 
 @kernel
@@ -46,16 +45,45 @@ def deal_range(games: npt.NDArray[np.record], seed: np.uint64, start: int, stop:
         deal_round(games[i], seed, i)
 
 
+class Terms(NamedTuple):
+    """What the games of a batch are played for."""
+
+    matches: bool
+    """Whether an episode is a match."""
+    reward: int
+    """REWARD_*."""
+
+
+class Payouts(NamedTuple):
+    """What the last action paid, and what it ended."""
+
+    paid: npt.NDArray[np.float32]
+    """`(N, 4)` totals that were paid before; brought up to date."""
+    rewards: npt.NDArray[np.float32]
+    """`(N, 4)`, filled: what the action pays each seat."""
+    terminated: npt.NDArray[np.bool_]
+    """`(N,)`, filled: the episode ended."""
+    truncated: npt.NDArray[np.bool_]
+    """`(N,)`, filled: it was cut off."""
+
+
+class Views(NamedTuple):
+    """What the seat to move of each game sees."""
+
+    records: npt.NDArray[np.record]
+    """`(N,)` of OBSERVATION, filled."""
+    masks: npt.NDArray[np.int8]
+    """`(N, 109)`, filled: what it may do."""
+    seats: npt.NDArray[np.int64]
+    """`(N,)`, filled: which seat it is."""
+
+
 @kernel(borrows=True)
 def advance_range(
     games: npt.NDArray[np.record],
     actions: npt.NDArray[np.int64],
-    matches: bool,
-    reward: int,
-    paid: npt.NDArray[np.float32],
-    rewards: npt.NDArray[np.float32],
-    terminated: npt.NDArray[np.bool_],
-    truncated: npt.NDArray[np.bool_],
+    terms: Terms,
+    payouts: Payouts,
     start: int,
     stop: int,
 ) -> None:
@@ -64,24 +92,21 @@ def advance_range(
     Args:
         games: `(N,)` of GAME.
         actions: `(N,)`, legal.
-        matches: whether an episode is a match.
-        reward: REWARD_*.
-        paid: `(N, 4)` totals that were paid before; brought up to date.
-        rewards: `(N, 4)` filled with what this action pays each seat.
-        terminated: `(N,)` filled: the episode ended.
-        truncated: `(N,)` filled: it was cut off.
+        terms: what the games are played for.
+        payouts: filled.
         start: the first game to do.
         stop: the game after the last.
     """
+    paid, rewards = payouts.paid, payouts.rewards
     for i in range(start, stop):
         game = games[i]
         apply(game, actions[i])
         over = game.ending != NOT_ENDED
-        status = episode_status(game, matches)
-        terminated[i] = status == TERMINATED
-        truncated[i] = status == TRUNCATED
+        status = episode_status(game, terms.matches)
+        payouts.terminated[i] = status == TERMINATED
+        payouts.truncated[i] = status == TRUNCATED
         if over or actions[i] == SHOW:
-            fill_match_totals(game, reward, rewards[i])
+            fill_match_totals(game, terms.reward, rewards[i])
             for seat in range(NUM_SEATS):
                 total = rewards[i, seat]
                 rewards[i, seat] = total - paid[i, seat]
@@ -90,44 +115,31 @@ def advance_range(
             for seat in range(NUM_SEATS):
                 rewards[i, seat] = 0.0
         if status != GOES_ON:
-            next_episode(game, matches)
+            next_episode(game, terms.matches)
         elif over:
             next_round(game)
 
 
 @kernel(borrows=True)
-def look_range(
-    games: npt.NDArray[np.record],
-    records: npt.NDArray[np.record],
-    masks: npt.NDArray[np.int8],
-    seats: npt.NDArray[np.int64],
-    start: int,
-    stop: int,
-) -> None:
+def look_range(games: npt.NDArray[np.record], views: Views, start: int, stop: int) -> None:
     """Fill what the seat to move of each game sees and may do, and which seat that is."""
     for i in range(start, stop):
-        seats[i] = games[i].turn
-        look(games[i], games[i].turn, records[i], masks[i])
+        views.seats[i] = games[i].turn
+        look(games[i], games[i].turn, views.records[i], views.masks[i])
 
 
 @kernel(parallel=True)
 def advance_parallel(
     games: npt.NDArray[np.record],
     actions: npt.NDArray[np.int64],
-    matches: bool,
-    reward: int,
-    paid: npt.NDArray[np.float32],
-    rewards: npt.NDArray[np.float32],
-    terminated: npt.NDArray[np.bool_],
-    truncated: npt.NDArray[np.bool_],
-    records: npt.NDArray[np.record],
-    masks: npt.NDArray[np.int8],
-    seats: npt.NDArray[np.int64],
+    terms: Terms,
+    payouts: Payouts,
+    views: Views,
     parts: int,
 ) -> None:
     """`advance_range` and `look_range` over all games, in `parts` stretches on as many threads."""
     size = len(games)
     for part in prange(parts):
         start, stop = part * size // parts, (part + 1) * size // parts
-        advance_range(games, actions, matches, reward, paid, rewards, terminated, truncated, start, stop)
-        look_range(games, records, masks, seats, start, stop)
+        advance_range(games, actions, terms, payouts, start, stop)
+        look_range(games, views, start, stop)

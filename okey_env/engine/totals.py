@@ -9,7 +9,6 @@ from okey_env.tiles import NUM_SEATS
 
 REWARD_POINTS = 0
 REWARD_ZERO_SUM = 1
-REWARD_WIN = 2
 REWARD_NAMES = ("points", "zero_sum", "win")
 
 

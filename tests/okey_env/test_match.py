@@ -19,8 +19,8 @@ from okey_env import Deal, Observation, OkeyEnv, OkeyVectorEnv, Round, SelfPlay,
 from okey_env.engine._jit import JIT_IS_OFF
 from okey_env.engine.match import MATCH_REWARD_NAMES, MAX_ROUNDS
 from okey_env.engine.state import rules_of
+from okey_env.interfaces import EPISODES
 from okey_env.match import Match
-from okey_env.options import EPISODES
 from okey_env.rewards import MATCH_REWARDS, placement
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS

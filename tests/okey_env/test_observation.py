@@ -204,7 +204,8 @@ def test_exact_pieces_are_what_hand_analysis_says(seed: int) -> None:
         assert np.flatnonzero(pieces["melds_distance"]).tolist() == [min(7, int(found.distance))]
         assert np.flatnonzero(pieces["pairs_distance"]).tolist() == [min(7, int(found.pairs_distance))]
         if seen.rack.sum() == 14:
-            assert (pieces["useful"] == found.useful).all()
+            assert (pieces["useful"][:WILD] == found.useful[:WILD]).all()
+            assert pieces["useful"][WILD] == (found.distance > 0)  # whether or not one can still come
             assert pieces["most_useful"][0] == np.float32(min(1.0, float((seen.unseen * found.useful).sum()) / 40))
             if seen.my_turn and seen.offer is not None:
                 assert pieces["offer_helps"][0] == found.useful[seen.offer]

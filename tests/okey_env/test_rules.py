@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from okey_env import Rules
-from okey_env.engine.state import new_games, rules_of
-from okey_env.rules import PRESETS, as_rules
+from okey_env.engine.state import RULES, new_games, rules_of
+from okey_env.rules import PRESETS, SWITCHES, as_rules
 from tests.reference import GAMELAKE, KLASIK
 
 
@@ -52,7 +52,7 @@ def test_rules_come_from_a_name_a_mapping_or_themselves() -> None:
 def test_sheet_follows_the_switches() -> None:
     sheet = Rules.preset("klasik").describe()
     assert "[chosen; switch max_throws]" in sheet
-    assert "R6.3  4 when it is a false joker, [said; switch false_joker_as_okey]" in sheet
+    assert "R6.3  A finish with a false joker costs 4. [said; switch false_joker_as_okey]" in sheet
     assert "\nShowing the indicator\n" not in sheet
     changed = Rules.preset("klasik", void_points=2, run_13_1=False, teams=True).describe()
     assert "In a void round everybody loses 2." in changed
@@ -61,6 +61,25 @@ def test_sheet_follows_the_switches() -> None:
     for rules in (*PRESETS.values(), Rules(colour_double=True)):
         for number in ("R1.3", "R2.2", "R3.2", "R4.4", "R5.4", "R6.5", "R8.3"):
             assert number in rules.describe()
+
+
+def test_every_switch_is_in_the_sheet_and_in_the_record() -> None:
+    for switch in SWITCHES:
+        assert switch.byte in (RULES.names or ())
+        values = switch.choices or switch.between
+        sheets = set()
+        for value in values:
+            rules = Rules(**{switch.name: value})
+            assert rules_of(new_games(rules, 1)[0]) == rules
+            sheets.add(rules.describe().split("\n", 1)[1])  # the first line is the name
+        assert len(sheets) == len(values), f"the sheet says the same for all values of {switch.name}"
+        assert any(f"switch {switch.name}]" in " ".join(sheet.split()) for sheet in sheets)
+
+
+def test_switches_of_version_0_1_are_read() -> None:
+    assert as_rules({"color_double": True, "discard_visibility": "top_only"}) == Rules(
+        colour_double=True, throw_visibility="top_only"
+    )
 
 
 def test_rules_survive_the_way_into_a_game_and_back() -> None:

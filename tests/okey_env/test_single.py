@@ -91,6 +91,36 @@ def for_ever(env: OkeyEnv) -> None:
             env.reset()
 
 
+def test_an_episode_that_ended_illegally_stays_ended_and_pays_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = OkeyEnv(opponents=first)
+    env.reset(seed=4)
+    env.step(int(np.flatnonzero(~env.action_masks())[0]))
+    assert_stays_ended(env)
+    observation, _ = env.reset()
+    _, _, terminated, truncated, _ = env.step(int(observation["action_mask"].argmax()))
+    assert (terminated, truncated) == (False, False)
+
+
+def test_an_episode_that_was_played_to_its_end_stays_ended() -> None:
+    env = OkeyEnv(opponents="greedy")
+    env.reset(seed=4)
+    play(env, 4)
+    assert_stays_ended(env)
+    saved = env.save()
+    if env.round.turn == env.seat:
+        env.restore(saved)
+        assert_stays_ended(env)
+
+
+def assert_stays_ended(env: OkeyEnv) -> None:
+    before = env.round.save()
+    for action in (int(env.action_masks().argmax()), -1, 0):
+        with pytest.warns(UserWarning, match="the episode is over and pays nothing more"):
+            _, reward, terminated, truncated, _ = env.step(action)
+        assert (reward, terminated or truncated) == (0.0, True)
+    assert env.round.save() == before
+
+
 def test_opponent_that_acts_illegally_is_named() -> None:
     def cheat(observation: Observation) -> int:
         return 108

@@ -18,7 +18,7 @@ Unused extra tiles make the melds larger (there are racks of 14 only), so they w
 A missing tile is never among the left-over ones, or the arrangement would not have been best.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -165,21 +165,26 @@ def spare_beside_pair(once: int, twice: int, extra: int) -> int:
     return spare
 
 
+class Start(NamedTuple):
+    """Where a search goes on: pattern `first` at the bits of `floor`, then later patterns. Earlier parts were tried."""
+
+    first: int
+    floor: int
+
+
 @kernel(borrows=True)
-def note_two_pairs(
-    once: int, twice: int, mask: int, extra: int, first: int, floor: int, a: int, b: int, found: Any
-) -> None:
+def note_two_pairs(once: int, twice: int, mask: int, extra: int, start: Start, a: int, b: int, found: Any) -> None:
     """The last two slots take two tiles each, of the patterns in `mask`.
 
     One pair is chosen, and it is enough to know that there is another: what is missing around that one is noted when it
-    is chosen itself, here or, if it comes before `first` and `floor`, in an earlier slot.
+    is chosen itself, here or, if it comes before `start`, in an earlier slot.
     """
     while mask:
         pattern = lowest_bit(mask)
         mask &= mask - 1
         bits = bits_of_pattern(once, pattern)
-        if pattern == first:
-            bits &= floor
+        if pattern == start.first:
+            bits &= start.floor
         while bits:
             bit = lowest_bit(bits)
             bits &= bits - 1
@@ -260,9 +265,10 @@ def note_pairs(once: int, twice: int, more: int, missing_0: int, missing_1: int,
 
 @kernel(borrows=True)
 def note_last(
-    once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, b: int, c: int, found: Any
+    once: int, twice: int, extra: int, needed: int, start: Start, chosen: tuple[int, int, int], found: Any
 ) -> None:
-    """One slot is left and must take `needed` tiles; `a`, `b`, `c` are the parts chosen before."""
+    """One slot is left and must take `needed` tiles; three parts were chosen before."""
+    a, b, c = chosen
     if needed == 1:
         missing = missing_of(a, extra) | missing_of(b, extra) | missing_of(c, extra)
         note_singles(once, twice, needed, 2 + extra, ONE, missing, found)
@@ -277,15 +283,15 @@ def note_last(
                 missing_2 = missing_of(a, TWO) | missing_of(b, TWO) | missing_of(c, TWO)
         note_pairs(once, twice, extra, missing_0, missing_1, missing_2, found)
         return
-    mask = patterns_held(once) & FITTING[extra] & -1 << first
+    mask = patterns_held(once) & FITTING[extra] & -1 << start.first
     while mask:
         pattern = lowest_bit(mask)
         mask &= mask - 1
         if HELD[pattern] < needed:
             return
         bits = bits_of_pattern(once, pattern)
-        if pattern == first:
-            bits &= floor
+        if pattern == start.first:
+            bits &= start.floor
         while bits:
             bit = lowest_bit(bits)
             bits &= bits - 1
@@ -296,9 +302,7 @@ def note_last(
 
 
 @kernel(borrows=True)
-def note_two(
-    once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, b: int, found: Any
-) -> None:
+def note_two(once: int, twice: int, extra: int, needed: int, start: Start, a: int, b: int, found: Any) -> None:
     """Two slots are left; see `note_four`."""
     if needed > 6 + extra:
         return
@@ -306,9 +310,9 @@ def note_two(
         missing = missing_of(a, extra) | missing_of(b, extra)
         note_singles(once, twice, needed, 2 + extra, ONE, missing, found)
         return
-    mask = patterns_held(once) & FITTING[extra] & -1 << first
+    mask = patterns_held(once) & FITTING[extra] & -1 << start.first
     if needed == 4:
-        note_two_pairs(once, twice, mask & PAIRS, extra, first, floor, a, b, found)
+        note_two_pairs(once, twice, mask & PAIRS, extra, start, a, b, found)
         mask &= ~PAIRS
     while mask:
         pattern = lowest_bit(mask)
@@ -318,8 +322,8 @@ def note_two(
         if HELD[pattern] > needed - 1:
             continue
         bits = bits_of_pattern(once, pattern)
-        if pattern == first:
-            bits &= floor
+        if pattern == start.first:
+            bits &= start.floor
         while bits:
             bit = lowest_bit(bits)
             bits &= bits - 1
@@ -327,7 +331,7 @@ def note_two(
             extra_left = extra - EXTRA[pattern]
             needed_left = needed - HELD[pattern]
             part = pattern << 6 | bit
-            note_last(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, a, b, part, found)
+            note_last(once_left, twice_left, extra_left, needed_left, Start(pattern, -1 << bit), (a, b, part), found)
 
 
 @kernel(borrows=True)
@@ -356,7 +360,7 @@ def note_three(once: int, twice: int, extra: int, needed: int, first: int, floor
             extra_left = extra - EXTRA[pattern]
             needed_left = needed - HELD[pattern]
             part = pattern << 6 | bit
-            note_two(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, a, part, found)
+            note_two(once_left, twice_left, extra_left, needed_left, Start(pattern, -1 << bit), a, part, found)
 
 
 @linked("void", "int64", "int64", "int64", "uint64[::1]")

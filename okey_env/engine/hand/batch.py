@@ -14,6 +14,7 @@ from okey_env.engine.hand.bits import (
     as_int,
     counts_of_set,
     hand_of_counts,
+    kind_set,
     lowest_bit,
     popcount,
 )
@@ -41,6 +42,12 @@ def first_wrong(counts: Any, fewest: int, most: int) -> int:
         if many != 0 or total < fewest or total > most:
             return i
     return -1
+
+
+@kernel(borrows=True)
+def that_can_come(useful: np.uint64, wilds: int) -> np.uint64:
+    """The useful kinds without the wild one where both wild tiles are held: there is no third (R1.6)."""
+    return useful & ~kind_set(WILD) if wilds > 1 else useful
 
 
 @kernel(borrows=True)
@@ -85,14 +92,14 @@ def analyse_batch(
         distances[i] = distance
         pairs[i] = pairs_distance(once, twice, wilds)
         counts_of_set(kept, keep[i])
-        counts_of_set(helpful, useful[i])
+        counts_of_set(that_can_come(helpful, wilds), useful[i])
         for kind in range(NUM_KINDS):
             throws[i, kind] = distance + 1 - as_int(keep[i, kind]) if counts[i, kind] > 0 else -1
         tiles = as_int(kept)
         while tiles:
             kind = KIND_OF_BIT[lowest_bit(tiles)]
             tiles &= tiles - 1
-            counts_of_set(after[kind], useful_after[i, kind])
+            counts_of_set(that_can_come(after[kind], wilds), useful_after[i, kind])
 
 
 @kernel(borrows=True)
@@ -102,4 +109,4 @@ def useful_of_batch(counts: Any, run_13_1: bool, useful: Any) -> None:
     for i in range(len(counts)):
         once, twice, wilds = hand_of_counts(counts[i])
         _, helpful = distance_and_useful(once, twice, wilds, run_13_1, found)
-        counts_of_set(helpful, useful[i])
+        counts_of_set(that_can_come(helpful, wilds), useful[i])

@@ -7,7 +7,7 @@ from okey_env import Deal, Round, Rules, derive_seed
 from okey_env.actions import FINISH, NUM_ACTIONS
 from okey_env.engine.batch import act_in, apply_at, legal_at, look_at_seats
 from okey_env.engine.match import GOES_ON, MATCH_REWARD_NAMES, TRUNCATED, earn_all, next_episodes_at, settle_at
-from okey_env.engine.parallel import advance_parallel, advance_range, deal_range, look_range
+from okey_env.engine.parallel import Payouts, Terms, Views, advance_parallel, advance_range, deal_range, look_range
 from okey_env.engine.state import NOT_ENDED, OBSERVATION, new_games
 from okey_env.tiles import NUM_SEATS
 
@@ -26,20 +26,21 @@ class Batch:
         self.paid = np.zeros((num_games, NUM_SEATS), np.float32)
         self.rewards = np.zeros((num_games, NUM_SEATS), np.float32)
         self.ended = np.zeros((2, num_games), np.bool_)
-        look_range(self.games, self.records, self.masks, self.seats, 0, num_games)
+        self.views = Views(self.records, self.masks, self.seats)
+        look_range(self.games, self.views, 0, num_games)
 
     def choose(self, step: int) -> np.ndarray:
         """A legal action of each game."""
         return np.array([np.flatnonzero(mask)[step * 7 % mask.sum()] for mask in self.masks])
 
     def advance(self, actions: np.ndarray, parts: int) -> None:
-        paying = (False, POINTS, self.paid, self.rewards, self.ended[0], self.ended[1])
-        looking = (self.records, self.masks, self.seats)
+        terms = Terms(matches=False, reward=POINTS)
+        payouts = Payouts(self.paid, self.rewards, self.ended[0], self.ended[1])
         if parts == 1:
-            advance_range(self.games, actions, *paying, 0, len(self.games))
-            look_range(self.games, *looking, 0, len(self.games))
+            advance_range(self.games, actions, terms, payouts, 0, len(self.games))
+            look_range(self.games, self.views, 0, len(self.games))
         else:
-            advance_parallel(self.games, actions, *paying, *looking, parts)
+            advance_parallel(self.games, actions, terms, payouts, self.views, parts)
 
     def all_bytes(self) -> list[bytes]:
         arrays = (self.games, self.records, self.masks, self.seats, self.paid, self.rewards, self.ended)

@@ -5,11 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
 from numba.core.errors import NumbaError
 
+from okey_env import SelfPlay
+from okey_env.engine import _jit
 from okey_env.engine._jit import kernel
 from okey_env.engine.random import mix
 from okey_env.engine.words import scratch
@@ -67,6 +70,8 @@ def test_a_borrowing_kernel_has_parts_of_arrays_and_a_scratch_of_its_own() -> No
 
 
 BASE = """
+from okey_env import SelfPlay
+from okey_env.engine import _jit
 from okey_env.engine._jit import kernel
 
 @kernel
@@ -75,6 +80,8 @@ def twice(number):
 """
 ABOVE = """
 from {below}.base import twice
+from okey_env import SelfPlay
+from okey_env.engine import _jit
 from okey_env.engine._jit import kernel
 
 @kernel
@@ -83,7 +90,10 @@ def four_times(number):
 """
 CONSTANTS = """
 from pathlib import Path
+import numba
 import numpy as np
+from okey_env import SelfPlay
+from okey_env.engine import _jit
 from okey_env.engine._jit import kernel
 
 NUMBERS = np.load(Path(__file__).with_suffix(".npz"))["numbers"]
@@ -138,3 +148,35 @@ def test_arrays_beside_a_module_are_part_of_it(tmp_path: Path) -> None:
     assert answer(1, 2) == ["6", "1"]
     assert answer(1, 2) == ["6", "0"]
     assert answer(1, 4) == ["10", "1"]
+
+
+def test_threads_of_the_process_are_as_many_as_before() -> None:
+    """A batch on two threads leaves the setting of other users of numba alone."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        games = SelfPlay(8, seed=1, num_threads=min(2, os.cpu_count() or 1))
+        games.reset()
+        games.step(games.masks.argmax(axis=1))
+        assert numba.get_num_threads() == 1
+    finally:
+        numba.set_num_threads(before)
+
+
+def test_old_kernels_that_another_process_removes_do_not_cost_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = tmp_path / "okey-env"
+    for name in ("one", "two"):
+        (kernels / name).mkdir(parents=True)
+        os.utime(kernels / name, (0, 0))
+    folders = list(kernels.iterdir())
+
+    def remove_all(folder: Path, ignore_errors: bool) -> None:
+        for path in folders:
+            path.rmdir()
+
+    monkeypatch.setattr("shutil.rmtree", remove_all)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert _jit._cache_folder.__wrapped__("okey_env.engine.random") is not None
+    assert not any(folder.exists() for folder in folders)

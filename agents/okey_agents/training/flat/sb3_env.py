@@ -13,7 +13,7 @@ import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
-from okey_env.encoders import observation_space_of
+from okey_env.interfaces import observation_space_of
 from okey_env.vector import OkeyVectorEnv
 
 Indices = int | Iterable[int] | None

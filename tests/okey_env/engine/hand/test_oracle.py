@@ -87,8 +87,7 @@ def analysis_by_definition(counts: Array, run_13_1: bool) -> tuple[Array, Array,
 
 def useful_by_definition(counts: Array, run_13_1: bool, distance: int) -> Array:
     drawn = counts + np.eye(53, dtype=np.uint8)
-    can_come = (counts < 2) | (np.arange(53) == 52)
-    shorter: Array = np.logical_and(distances_of(drawn, run_13_1) < distance, can_come)
+    shorter: Array = np.logical_and(distances_of(drawn, run_13_1) < distance, counts < 2)  # there is no third
     return shorter
 
 

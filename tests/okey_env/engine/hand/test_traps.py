@@ -6,7 +6,7 @@ import pytest
 
 from okey_env import hands
 from okey_env.engine import hand
-from okey_env.tiles import kind_text, parse_rack
+from okey_env.tiles import NUM_KINDS, WILD, kind_text, parse_rack
 
 
 def words(text: str) -> tuple[np.uint64, np.uint64, int]:
@@ -97,6 +97,29 @@ def test_useful_kinds_by_definition(text: str, distance: int, useful: str) -> No
     found = hands.analyse(parse_rack(text, "Y5"))
     assert found.distance == distance
     assert names(found.useful) == useful
+
+
+@pytest.mark.parametrize(
+    ("text", "comes"),
+    [
+        ("R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y1 Y2 Y11 K13", True),
+        ("R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y1 Y2 K13 *", True),
+        ("R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y1 K13 * *", False),
+    ],
+)
+def test_a_third_wild_tile_is_not_useful(text: str, comes: bool) -> None:
+    """As for a face held twice: there is no third."""
+    rack = parse_rack(text, "Y5")
+    assert hands.melds_distance(rack) in (1, 2)
+    assert hands.useful_kinds(rack)[WILD] == comes
+    assert hands.analyse(rack).useful[WILD] == comes
+    for kind in range(NUM_KINDS):  # with 15 tiles, after each throw that keeps the distance
+        if kind != WILD and rack[kind] < 2:
+            more = rack.copy()
+            more[kind] += 1
+            found = hands.analyse(more)
+            if found.distance > 0:
+                assert found.useful_after[found.keeps][:, WILD].all() == comes
 
 
 @pytest.mark.parametrize(
