@@ -11,8 +11,8 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
+from okey_agents.evaluate.chunks import CHUNK, ChunkPlayer, Setup, chunks_of
 from okey_agents.evaluate.sprt import Sprt
-from okey_agents.evaluate.tables import CHUNK, Tables, chunks_of
 from okey_env.bots import BotSpec
 from okey_env.rules import Rules
 
@@ -20,10 +20,10 @@ _DEALS = 4_000
 _TEST = Sprt(0.0, 0.05)
 
 
-def main(challenger: BotSpec, field: BotSpec, experiments: int) -> None:
+def main(challenger: BotSpec, opponent: BotSpec, experiments: int) -> None:
     """Play, simulate at both hypotheses and between them, and print how often each was accepted."""
-    tables = Tables((challenger, field), Rules(), seed=1)
-    outcomes = np.concatenate([tables.play(chunk).outcomes for chunk in chunks_of((0, 1, 1, 1), _DEALS)])
+    player = ChunkPlayer(Setup((challenger, opponent), Rules(), seed=1))
+    outcomes = np.concatenate([player.play(chunk).outcomes for chunk in chunks_of((0, 1, 1, 1), _DEALS)])
     means = outcomes["points"][..., 0].mean(axis=1)
     values, counts = np.unique(means, return_counts=True)
     needed = (2 * 1.645 * means.std() / (_TEST.high - _TEST.low)) ** 2

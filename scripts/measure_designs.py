@@ -14,7 +14,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.evaluate.tables import Tables, chunks_of
+from okey_agents.evaluate.chunks import ChunkPlayer, Setup, chunks_of
 from okey_env.bots import BotSpec
 from okey_env.engine.batch import deal_all
 from okey_env.engine.state import new_games
@@ -30,9 +30,9 @@ def points_of(
     bots: tuple[BotSpec, BotSpec], rounds: int, seed: int, queues: bool, every_seat: bool
 ) -> npt.NDArray[np.float64]:
     """The challenger's points, `(deals, seatings)`."""
-    tables = Tables(bots, Rules(), seed, queues=queues, every_seat=every_seat)
+    player = ChunkPlayer(Setup(bots, Rules(), seed, queues=queues, every_seat=every_seat))
     deals = rounds // NUM_SEATS if every_seat else rounds
-    played = [tables.play(chunk).outcomes for chunk in chunks_of((0, 1, 1, 1), deals)]
+    played = [player.play(chunk).outcomes for chunk in chunks_of((0, 1, 1, 1), deals)]
     return np.concatenate(played)["points"][..., 0].astype(np.float64)
 
 
@@ -49,9 +49,9 @@ def luck_of(deals: int, seed: int, every_seat: bool) -> npt.NDArray[np.float64]:
     return np.stack([nearer.mean(axis=1), starts.mean(axis=1), distances.mean(axis=1), distances.std(axis=1)], axis=1)
 
 
-def main(challenger: BotSpec, field: BotSpec, rounds: int) -> None:
+def main(challenger: BotSpec, opponent: BotSpec, rounds: int) -> None:
     """Play and print the table."""
-    bots = (challenger, field)
+    bots = (challenger, opponent)
     plain = 0.0
     for queues in (False, True):
         for every_seat in (False, True):

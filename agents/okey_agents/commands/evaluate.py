@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate, write the report and print it."""
     from rich.console import Console
 
-    from okey_agents.evaluate.arena import evaluate
+    from okey_agents.evaluate.arena import Options, evaluate
     from okey_agents.evaluate.sprt import Sprt
 
     for option in ("json", "state"):
@@ -63,10 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.seed,
         arguments.workers,
         sprt=Sprt(*arguments.sprt) if arguments.sprt else None,
-        state=arguments.state,
-        move_limit=arguments.move_limit,
-        records=arguments.records,
-        progress=True,
+        options=Options(arguments.move_limit, arguments.state, arguments.records, progress=True),
     )
     if arguments.json is not None:
         report.write_json(arguments.json)

@@ -34,12 +34,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Play, write the page and print the table."""
     from rich.console import Console
 
-    from okey_agents.evaluate.ladder import climb
+    from okey_agents.evaluate.ladder import play_ladder
     from okey_agents.evaluate.ladder_page import print_ladder, write_page
 
     if arguments.into is not None and not arguments.into.is_dir():  # before the work, not after it
         raise ValueError(f"--into: there is no folder {str(arguments.into)!r}")
-    ladder = climb(
+    ladder = play_ladder(
         arguments.bots or installed(),
         arguments.deals,
         rules_of(arguments.rules, arguments.switches),

@@ -1,9 +1,9 @@
-"""The ladder: bots against each other, one against three and at mixed tables, and a rating of each.
+"""The ladder: all bots against each other, and a rating of each.
 
-* Each bot against three of each other one: points a round with an interval, as `arena.evaluate` has them.
-* Each four of the bots at one table, in all orders in turn.
+* Each bot plays one against three of each other bot: points a round with an interval, as in `arena.evaluate`.
+* Each four of the bots play one another (a mixed table), in all orders in turn.
 
-All lineups play the same deals, every deal in all four seatings. The rating (`ratings`) is fitted to all of them.
+All lineups play the same deals, every deal in all four seatings. The ratings (`ratings`) are fitted to all of them.
 """
 
 import dataclasses
@@ -17,37 +17,39 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from okey_agents.evaluate.arena import Playing, header_of, player_of, progress_bar
-from okey_agents.evaluate.guard.asking import MOVE_LIMIT, Log
-from okey_agents.evaluate.ratings import Wins, rate
-from okey_agents.evaluate.report import Player
-from okey_agents.evaluate.saved import Saved
+from okey_agents.evaluate.chunks import Chunk, ChunkPlayer, Lineup, Setup, chunks_of
+from okey_agents.evaluate.guard.bot_host import BotLog
+from okey_agents.evaluate.ratings import LineupWins, rate
+from okey_agents.evaluate.report import BotReport, bot_report
+from okey_agents.evaluate.runner import ChunkRunner, header_of, progress_bar
+from okey_agents.evaluate.state_file import StateFile
 from okey_agents.evaluate.statistics import Interval, clustered_interval
-from okey_agents.evaluate.tables import Chunk, Tables, chunks_of
 from okey_agents.provenance import provenance
 from okey_env.bots import BotSpec
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_SEATS
 
 REFERENCE = "greedy"
-"""The bot whose rating is 0, if it is there; otherwise the first one."""
+"""The bot whose rating is 0. If it does not play, the first bot has 0."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Rung:
     """One bot on the ladder."""
 
-    player: Player
+    bot: BotReport
     rating: Interval
-    """On the scale of Elo, from the reference."""
+    """On the Elo scale, on which the reference has 0."""
     mixed_points: Interval | None
-    """Points a round at tables of four different bots, each four alike; None: there were fewer than four bots."""
+    """Points a round at mixed tables, each four of the bots weighing the same; None: there were fewer than four bots.
+    """
 
 
 @dataclasses.dataclass(frozen=True)
 class Ladder:
-    """Bots by strength, the strongest first, and how each did against three of each other one."""
+    """Bots by strength, the strongest first, and how each did against three of each other bot."""
 
     rungs: tuple[Rung, ...]
     points: dict[tuple[str, str], Interval]
@@ -55,7 +57,7 @@ class Ladder:
     reference: str
     rules: str
     deals: int
-    """Of each lineup, but for those that `fewer` names."""
+    """Deals of each lineup without a bot of `fewer`."""
     fewer: dict[str, int]
     """Deals of the lineups with these bots."""
     rounds: int
@@ -66,25 +68,25 @@ class Ladder:
 
     def to_dict(self) -> dict[str, Any]:
         """The ladder as plain data."""
-        table = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        table["rungs"] = [
-            dataclasses.asdict(rung.player)
+        data = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        data["rungs"] = [
+            dataclasses.asdict(rung.bot)
             | {"rating": rung.rating._asdict()}
             | {"mixed_points": rung.mixed_points._asdict() if rung.mixed_points else None}
             for rung in self.rungs
         ]
-        table["points"] = [
+        data["points"] = [
             {"challenger": challenger, "opponent": opponent} | points._asdict()
             for (challenger, opponent), points in self.points.items()
         ]
-        return table
+        return data
 
     def write_json(self, path: Path) -> None:
         """Write the ladder to a file."""
         path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def climb(
+def play_ladder(
     specs: Sequence[BotSpec],
     deals: int = 1_000,
     rules: str | Rules | Mapping[str, Any] = "gamelake",
@@ -93,7 +95,6 @@ def climb(
     *,
     fewer: Mapping[str, int] | None = None,
     state: Path | None = None,
-    move_limit: float = MOVE_LIMIT,
     progress: bool = False,
 ) -> Ladder:
     """Play all bots against each other.
@@ -103,40 +104,32 @@ def climb(
         deals: how many each lineup plays; each is four rounds.
         rules: what is played.
         seed: settles deals and bots.
-        workers: processes; as for `arena.evaluate`.
-        fewer: for slow bots by name: how many deals the lineups with them play.
-        state: a file in which the ladder is kept, and from which it goes on.
-        move_limit: seconds a move.
-        progress: show a progress bar on stderr.
+        workers: processes, as in `arena.evaluate`.
+        fewer: for slow bots, by name: how many deals the lineups with them play.
+        state: a file that keeps the ladder, and from which it continues.
+        progress: whether to show a progress bar on stderr.
 
     Raises:
         ValueError: there are fewer than two bots or two of one name, `fewer` names none of them, a number is out of its
-            range, or the state file is of another ladder.
+            range, or the state file belongs to another ladder.
     """
     fewer = dict(fewer or {})
-    tables = Tables(specs, as_rules(rules), seed, move_limit)
-    names = [bot.name for bot in tables.bots]
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise ValueError(f"bots={', '.join(names)}: expected two or more, each once")
-    if deals < 2:
-        raise ValueError(f"deals={deals} is out of range: an interval needs at least 2")
-    for name, number in fewer.items():
-        if name not in names:
-            raise ValueError(f"fewer deals for {name!r}: it is none of the bots {', '.join(names)}")
-        if not 2 <= number <= deals:
-            raise ValueError(f"fewer deals, {number} for {name!r}, is out of range: expected 2 to {deals}")
+    setup = Setup(tuple(specs), as_rules(rules), seed)
+    player = ChunkPlayer(setup)
+    names = [bot.name for bot in player.bots]
+    _check(names, deals, fewer)
     chunks = _chunks(names, deals, fewer)
-    outcomes = defaultdict(list)
-    logs: list[list[Log]] = []
+    outcomes: dict[Lineup, list[tuple[Chunk, npt.NDArray[np.void]]]] = defaultdict(list)
+    logs: list[list[BotLog]] = []
     began = time.perf_counter()
     with ExitStack() as stack:
-        saved = stack.enter_context(Saved(state, header_of(tables, specs))) if state is not None else None
-        results = stack.enter_context(closing(Playing(tables, chunks, workers, saved).results()))
+        state_file = stack.enter_context(StateFile(state, header_of(setup))) if state is not None else None
+        results = stack.enter_context(closing(ChunkRunner(player, chunks, workers, state_file).results()))
         bar = stack.enter_context(progress_bar(progress))
         task = bar.add_task("deals", total=sum(chunk.stop - chunk.first for chunk in chunks))
-        for chunk, played in zip(chunks, results, strict=True):
-            outcomes[chunk.lineup].append((chunk, played.outcomes))
-            logs.append(played.logs)
+        for chunk, result in zip(chunks, results, strict=True):
+            outcomes[chunk.lineup].append((chunk, result.outcomes))
+            logs.append(result.logs)
             bar.advance(task, chunk.stop - chunk.first)
     wins, points, mixed = [], {}, defaultdict(list)
     rounds = 0
@@ -145,18 +138,18 @@ def climb(
         numbers = np.concatenate([np.arange(chunk.first, chunk.stop) for chunk, _ in parts])
         rounds += found.size
         won = (found["winner"][..., None] == np.arange(NUM_SEATS)).sum(axis=1).astype(np.float64)
-        wins.append(Wins(lineup, numbers, won))
+        wins.append(LineupWins(lineup, numbers, won))
         if len(set(lineup)) == NUM_SEATS:
             means = found["points"].mean(axis=1)
-            for place, bot in enumerate(lineup):
-                mixed[bot].append((numbers, means[:, place]))
+            for index, bot in enumerate(lineup):
+                mixed[bot].append((numbers, means[:, index]))
         else:
             points[names[lineup[0]], names[lineup[1]]] = clustered_interval(found["points"][..., 0])
     reference = names.index(REFERENCE) if REFERENCE in names else 0
     ratings = rate(wins, len(names), reference, seed)
     rungs = [
         Rung(
-            player_of(names[bot], [log[bot] for log in logs]),
+            bot_report(names[bot], [log[bot] for log in logs]),
             ratings[bot],
             _mixed_points(mixed[bot]) if bot in mixed else None,
         )
@@ -166,7 +159,7 @@ def climb(
         rungs=tuple(rungs),
         points=points,
         reference=names[reference],
-        rules=tables.rules.name,
+        rules=setup.rules.name,
         deals=deals,
         fewer=fewer,
         rounds=rounds,
@@ -176,8 +169,21 @@ def climb(
     )
 
 
+def _check(names: Sequence[str], deals: int, fewer: Mapping[str, int]) -> None:
+    """Raise ValueError for bots or numbers of deals that make no ladder."""
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ValueError(f"bots={', '.join(names)}: expected two or more, each once")
+    if deals < 2:
+        raise ValueError(f"deals={deals} is out of range: an interval needs at least 2")
+    for name, number in fewer.items():
+        if name not in names:
+            raise ValueError(f"fewer deals for {name!r}: expected one of the bots {', '.join(names)}")
+        if not 2 <= number <= deals:
+            raise ValueError(f"fewer deals, {number} for {name!r}, is out of range: expected 2 to {deals}")
+
+
 def _chunks(names: Sequence[str], deals: int, fewer: Mapping[str, int]) -> list[Chunk]:
-    """What is played, one lineup after the other; the orders of a mixed table change from chunk to chunk."""
+    """All chunks of the ladder, by lineup. Each four bots change their order from chunk to chunk."""
     chunks = []
     for first, second in itertools.permutations(range(len(names)), 2):
         chunks += chunks_of((first, second, second, second), _deals(names, (first, second), deals, fewer))
@@ -194,13 +200,18 @@ def _deals(names: Sequence[str], bots: Sequence[int], deals: int, fewer: Mapping
 
 
 def _mixed_points(parts: Sequence[tuple[Any, Any]]) -> Interval:
-    """Mean points over all rounds, the interval clustered by deal: a deal is met at several tables."""
+    """One bot's mean points over all rounds at mixed tables, with an interval clustered by deal.
+
+    Args:
+        parts: for each lineup the numbers of its deals and the bot's mean points in each. A deal may be in several.
+    """
     numbers = np.concatenate([part[0] for part in parts])
     means = np.concatenate([part[1] for part in parts])
     times = np.bincount(numbers)
     totals = np.bincount(numbers, weights=means)
     mean = means.mean()
-    # a ratio of sums over deals; its error as if each deal gave the rest of its total over the mean number of tables
-    rest = (totals - mean * times) / times.mean()
-    spread = clustered_interval(rest[times > 0])
+    # The mean is a ratio of sums over deals. Its error is that of the deals' residuals: how much a deal's total differs
+    # from the mean times its number of lineups, divided by the average number of lineups.
+    residuals = (totals - mean * times) / times.mean()
+    spread = clustered_interval(residuals[times > 0])
     return Interval(float(mean), float(mean) - spread.margin, float(mean) + spread.margin)

@@ -1,4 +1,4 @@
-"""The ladder for reading: a page in Markdown, a picture as SVG, and a table on the terminal."""
+"""Shows a ladder: a page in Markdown, a picture as SVG, and tables on the terminal."""
 
 from pathlib import Path
 
@@ -14,18 +14,18 @@ PAGE, PICTURE, NUMBERS = "ladder.md", "ladder.svg", "ladder.json"
 
 _LEFT, _RIGHT, _ROW, _TOP = 140, 90, 34, 44
 _MOST_TICKS = 8
-_SPAN = 800  # so far below the best a bot is an arrow at the edge
+_SPAN = 800  # a bot whose interval reaches further below the best one is shown as an arrow at the edge
 _BAR = 'stroke="currentColor" stroke-width="6" stroke-linecap="round" opacity=".35"'
 
 _ABOUT = """\
-Each bot played one against three of each other one, and each four of the bots one against another, all on the same
+Each bot played one against three of each other bot, and each four of the bots played one another. All played the same
 deals, every deal in all four seatings, with a draw queue for each seat ([evaluation.md](evaluation.md) says why).
 
-**Points a round** are what the challenger wins less what it loses against three of the opponent; an ordinary finish is
-+6, and one of four equals has 0. **The rating** is fitted to who won, at all tables: 400 more are a factor of ten in
-the odds against one opponent, so that a bot 100 above three equal ones wins 37 % of the rounds that are won, where one
-of four equals wins 25 %. Of a bot that hardly ever wins nobody can say how far down it is. **At mixed tables** the
-three others are three different bots of the ladder.
+**Points a round** are what the challenger wins, less what it loses, against three of the opponent; an ordinary finish
+is +6, and one of four equal bots has 0. **The rating** is fitted to who won the rounds of all lineups: 400 points are a
+factor of ten in the odds against one opponent. A bot rated 100 above three equal ones wins 37 % of the rounds that are
+won; one of four equal bots wins 25 %. For a bot that hardly ever wins, the rating has no lower bound. **At mixed
+tables** the three others are three different bots of the ladder.
 """
 
 
@@ -38,7 +38,7 @@ def write_page(ladder: Ladder, folder: Path) -> None:
 
 def markdown(ladder: Ladder) -> str:
     """The whole page."""
-    names = [rung.player.name for rung in ladder.rungs]
+    names = [rung.bot.name for rung in ladder.rungs]
     made = ladder.made
     fewer = "".join(f", {deals:,} with {name}" for name, deals in ladder.fewer.items())
     return "\n".join(
@@ -50,8 +50,8 @@ def markdown(ladder: Ladder) -> str:
             "| bot | rating | points a round, mixed tables | ms a move |",
             "|---|---|---|---|",
             *(
-                f"| `{rung.player.name}` | {_rating(rung, ladder)} | {_plus_minus(rung.mixed_points)} "
-                f"| {rung.player.ms_a_move:.3f} |"
+                f"| `{rung.bot.name}` | {_rating(rung, ladder)} | {_plus_minus(rung.mixed_points)} "
+                f"| {rung.bot.ms_a_move:.3f} |"
                 for rung in ladder.rungs
             ),
             "",
@@ -67,10 +67,10 @@ def markdown(ladder: Ladder) -> str:
             ),
             "",
             _ABOUT,
-            f"Rules {ladder.rules}; {ladder.rounds:,} rounds, {ladder.deals:,} deals for each table{fewer},",
+            f"Rules {ladder.rules}; {ladder.rounds:,} rounds, {ladder.deals:,} deals for each lineup{fewer},",
             f"seed {ladder.seed}. Intervals are 95 %, for points Student's t clustered by deal, for ratings",
             f"{RESAMPLES:,} resamples of the deals; `{ladder.reference}` is 0 by definition.",
-            f"{str(made['date'])[:10]}, commit {_short(made['commit'])}; again with",
+            f"{str(made['date'])[:10]}, commit {_short(made['commit'])}; made by",
             "",
             f"    {made['command']}",
             "",
@@ -79,7 +79,7 @@ def markdown(ladder: Ladder) -> str:
 
 
 def picture(ladder: Ladder) -> str:
-    """The ratings with their intervals, as SVG."""
+    """The ratings with their 95 % intervals, as SVG."""
     high = max(rung.rating.high for rung in ladder.rungs)
     low = min(rung.rating.low for rung in ladder.rungs if rung.rating.low > high - _SPAN)
     marks = ticks(low, high, _MOST_TICKS)
@@ -96,7 +96,7 @@ def picture(ladder: Ladder) -> str:
     for row, rung in enumerate(ladder.rungs):
         y = _TOP + _ROW * (row + 0.5)
         rating = rung.rating
-        elements.append(text(_LEFT - 12, y + 5, rung.player.name, anchor="end"))
+        elements.append(text(_LEFT - 12, y + 5, rung.bot.name, anchor="end"))
         if rating.low < marks[0]:  # beyond the left edge
             elements.append(f'<path d="M{_LEFT + 8} {y - 5}L{_LEFT} {y}L{_LEFT + 8} {y + 5}" fill="currentColor"/>')
         else:
@@ -107,20 +107,20 @@ def picture(ladder: Ladder) -> str:
 
 
 def print_ladder(ladder: Ladder, console: Console) -> None:
-    """Print ratings, and points one against three."""
-    names = [rung.player.name for rung in ladder.rungs]
-    table = Table("bot", "rating", "points, mixed tables", "ms a move")
+    """Print ratings, points one against three, and what failed."""
+    names = [rung.bot.name for rung in ladder.rungs]
+    ratings = Table("bot", "rating", "points, mixed tables", "ms a move")
     for rung in ladder.rungs:
-        pace = f"{rung.player.ms_a_move:.3f}"
-        table.add_row(rung.player.name, _rating(rung, ladder), _plus_minus(rung.mixed_points), pace)
-    console.print(table)
+        pace = f"{rung.bot.ms_a_move:.3f}"
+        ratings.add_row(rung.bot.name, _rating(rung, ladder), _plus_minus(rung.mixed_points), pace)
+    console.print(ratings)
     matrix = Table("points a round", *(f"v 3 {name}" for name in names))
     for name in names:
         matrix.add_row(name, *(_plus_minus(ladder.points.get((name, opponent))) for opponent in names))
     console.print(matrix)
     for rung in ladder.rungs:
-        if rung.player.failures:
-            console.print(f"{rung.player.name} failed: {rung.player.failures}", style="red")
+        if rung.bot.failures:
+            console.print(f"{rung.bot.name} failed: {rung.bot.failures}", style="red")
     console.print(
         f"{ladder.rounds:,} rounds, rules {ladder.rules}, seed {ladder.seed}, {ladder.seconds:.1f} s", style="dim"
     )
@@ -128,7 +128,7 @@ def print_ladder(ladder: Ladder, console: Console) -> None:
 
 def _rating(rung: Rung, ladder: Ladder) -> str:
     rating = rung.rating
-    if rung.player.name == ladder.reference:
+    if rung.bot.name == ladder.reference:
         return "0"
     return f"{rating.mean:+.0f} ({rating.low:+.0f} … {rating.high:+.0f})"
 
@@ -138,7 +138,7 @@ def _plus_minus(points: Interval | None) -> str:
 
 
 def _short(commit: str | None) -> str:
-    """The first letters of a commit, and whether files differed from it."""
+    """The first digits of a commit, and whether files differed from it."""
     if commit is None:
         return "unknown"
-    return commit[:8] + (" and changes to it" if commit.endswith("+") else "")
+    return commit[:8] + (" with changes" if commit.endswith("+") else "")

@@ -1,13 +1,15 @@
-"""Report: the outcome of an evaluation as numbers, as JSON and as a table."""
+"""The report of an evaluation: numbers, to be written as JSON or printed."""
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
 
+from okey_agents.evaluate.guard.bot_host import BotLog
 from okey_agents.evaluate.sprt import Sprt
 from okey_agents.evaluate.statistics import CONFIDENCE, Interval
 
@@ -18,22 +20,22 @@ FINISHES = ("ordinary", "okey", "pairs", "both")
 
 
 @dataclasses.dataclass(frozen=True)
-class Player:
-    """How one bot behaved, whatever it won."""
+class BotReport:
+    """How one bot behaved, apart from its results."""
 
     name: str
     moves: int
-    """Actions that it was asked for."""
+    """Moves it had to make, those at which it was not asked included."""
     ms_a_move: float
-    """Milliseconds of wall time a move, games side by side where the bot can."""
+    """Milliseconds of wall time a move; many games are asked for at once if the bot can do that."""
     illegal: int
     """Replies that were not legal; each was replaced by a legal action."""
     errors: int
-    """Moves at which it raised an exception; replaced likewise."""
+    """Moves at which it raised an exception; each was replaced by a legal action."""
     stalled: int
-    """Moves at which it did not come back: the time limit was over, or it ended the process; replaced likewise."""
+    """Moves at which it ran out of time or ended the process; each was replaced by a legal action."""
     unasked: int
-    """Moves at which it was not asked any more, because it had stalled too often in that chunk of deals."""
+    """Moves at which it was not asked, because it had stalled too often in that chunk of deals."""
     first_error: str
     """The first exception or stall in words; empty if there was none."""
 
@@ -50,15 +52,30 @@ class Player:
         return f"{failed} in {self.moves:,} moves {self.first_error}".strip() if failed else ""
 
 
+def bot_report(name: str, logs: Sequence[BotLog]) -> BotReport:
+    """How one bot behaved in all chunks together."""
+    moves = sum(log.moves for log in logs)
+    return BotReport(
+        name=name,
+        moves=moves,
+        ms_a_move=1_000 * sum(log.seconds for log in logs) / max(moves, 1),
+        illegal=sum(log.illegal for log in logs),
+        errors=sum(log.errors for log in logs),
+        stalled=sum(log.stalled for log in logs),
+        unasked=sum(log.unasked for log in logs),
+        first_error=next((log.first_error for log in logs if log.first_error), ""),
+    )
+
+
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """How a sequential test stands or ended."""
+    """Where a sequential test stands."""
 
     sprt: Sprt
     log_ratio: float
     """Log-likelihood ratio of the higher mean to the lower."""
     decision: Literal["low", "high"] | None
-    """The hypothesis that it accepts; None: the deals ran out before."""
+    """The hypothesis that it accepts; None: undecided, since the deals ran out first."""
 
     def __str__(self) -> str:
         sprt = self.sprt
@@ -71,20 +88,21 @@ class Verdict:
 class Report:
     """One challenger against three opponents, on the same deals in every seat."""
 
-    challenger: Player
-    opponents: tuple[Player, ...]
-    """One, which sits on the three other seats, or three in the order of the seats to the challenger's right."""
+    challenger: BotReport
+    opponents: tuple[BotReport, ...]
+    """One, which holds the three other seats, or three, from the challenger's right-hand neighbour on."""
     rules: str
     deals: int
     rounds: int
     """Four times the deals: the challenger sits in every seat of each."""
     seed: int
     points: Interval
-    """Points a round that the challenger won less those that it lost: a bot against itself has 0."""
+    """Points a round that the challenger won, less those that it lost: a bot against itself has 0."""
     win_share: Interval
     """Share of all rounds that the challenger finished: a bot against itself has 1/4 of those that are finished."""
     test: Verdict | None
-    """The sequential test, if there was one. It stops on what it sees, so intervals lean away from the middle then."""
+    """The sequential test, if there was one. It stops on what it observes, so the means are biased away from the
+    middle of its two hypotheses."""
     finishes: dict[str, dict[str, float]]
     """For `challenger` and for the three `opponents` together: share of all rounds by kind of finish."""
     void_rate: float
@@ -92,56 +110,56 @@ class Report:
     truncated_rate: float
     """Share of rounds that ended at the limit of throws."""
     throws: float
-    """Throws a round, of all seats."""
+    """Throws a round, of all seats together."""
     turns: float
-    """Turns a round of one seat, in the mean of the four."""
+    """Turns a round of one seat, averaged over the four."""
     workers: int
     seconds: float
     made: dict[str, Any]
     """Date, commit, versions and command line."""
 
     def outcome(self) -> dict[str, Any]:
-        """All that depends on the bots, the rules, the deals and the seed alone, and not on the machine."""
-        table = self.to_dict()
+        """The part of `to_dict` that depends on bots, rules, deals and seed alone, and not on the machine."""
+        data = self.to_dict()
         for key in ("workers", "seconds", "made"):
-            del table[key]
-        for player in (table["challenger"], *table["opponents"]):
-            del player["ms_a_move"]
-        return table
+            del data[key]
+        for bot in (data["challenger"], *data["opponents"]):
+            del bot["ms_a_move"]
+        return data
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data, as `--json` writes it."""
-        table = dataclasses.asdict(self)
+        data = dataclasses.asdict(self)
         for key in ("points", "win_share"):
-            table[key] = getattr(self, key)._asdict()
-        table["opponents"] = list(table["opponents"])
-        return table | {"intervals": INTERVALS}
+            data[key] = getattr(self, key)._asdict()
+        data["opponents"] = list(data["opponents"])
+        return data | {"intervals": INTERVALS}
 
     def write_json(self, path: Path) -> None:
         """Write the report to a file."""
         path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def print(self, console: Console) -> None:
-        """Print the report as a table."""
-        against = ", ".join(player.name for player in self.opponents)
-        table = Table(title=f"{self.challenger.name} against {against}", show_header=False, title_justify="left")
-        table.add_column()
-        table.add_column()
-        table.add_row("rules", self.rules)
-        table.add_row("rounds", f"{self.rounds:,} ({self.deals:,} deals, every seat), seed {self.seed}")
-        table.add_row("points a round", f"{self.points.mean:+.3f} ± {self.points.margin:.3f}")
+        """Print the report."""
+        against = ", ".join(bot.name for bot in self.opponents)
+        grid = Table(title=f"{self.challenger.name} against {against}", show_header=False, title_justify="left")
+        grid.add_column()
+        grid.add_column()
+        grid.add_row("rules", self.rules)
+        grid.add_row("rounds", f"{self.rounds:,} ({self.deals:,} deals, every seat), seed {self.seed}")
+        grid.add_row("points a round", f"{self.points.mean:+.3f} ± {self.points.margin:.3f}")
         if self.test is not None:
-            table.add_row("sequential test", str(self.test))
-        table.add_row("rounds won", f"{self.win_share.mean:.1%} ± {self.win_share.margin:.1%}")
+            grid.add_row("sequential test", str(self.test))
+        grid.add_row("rounds won", f"{self.win_share.mean:.1%} ± {self.win_share.margin:.1%}")
         for who, shares in self.finishes.items():
-            table.add_row(f"finishes, {who}", ", ".join(f"{kind} {share:.1%}" for kind, share in shares.items()))
-        table.add_row("void, truncated", f"{self.void_rate:.1%}, {self.truncated_rate:.1%}")
-        table.add_row("throws, turns each", f"{self.throws:.1f}, {self.turns:.1f}")
-        for player in (self.challenger, *self.opponents):
-            table.add_row(f"{player.name}, a move", f"{player.ms_a_move:.4f} ms")
-        for player in (self.challenger, *self.opponents):
-            if player.failures:
-                table.add_row(f"{player.name} failed", player.failures, style="red")
-        table.add_row("took", f"{self.seconds:.1f} s with {self.workers} worker{'s' if self.workers > 1 else ''}")
-        console.print(table)
+            grid.add_row(f"finishes, {who}", ", ".join(f"{kind} {share:.1%}" for kind, share in shares.items()))
+        grid.add_row("void, truncated", f"{self.void_rate:.1%}, {self.truncated_rate:.1%}")
+        grid.add_row("throws, turns each", f"{self.throws:.1f}, {self.turns:.1f}")
+        for bot in (self.challenger, *self.opponents):
+            grid.add_row(f"{bot.name}, a move", f"{bot.ms_a_move:.4f} ms")
+        for bot in (self.challenger, *self.opponents):
+            if bot.failures:
+                grid.add_row(f"{bot.name} failed", bot.failures, style="red")
+        grid.add_row("took", f"{self.seconds:.1f} s with {self.workers} worker{'s' if self.workers > 1 else ''}")
+        console.print(grid)
         console.print(INTERVALS, style="dim")

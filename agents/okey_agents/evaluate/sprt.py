@@ -1,17 +1,17 @@
-"""A sequential test: stop as soon as the points say enough, with stated error rates.
+"""A sequential test: stop as soon as the points decide between two hypotheses, with stated error rates.
 
-The hypotheses are about the mean points a round, of which 0 is a bot that plays like its opponents:
+The hypotheses are about the mean points a round; a bot that plays like its opponents has mean 0:
 
 * `low`: the mean is at most `low`; it is wrongly rejected with probability `alpha`.
 * `high`: the mean is at least `high`; it is wrongly rejected with probability `beta`.
 
 The observations are the means of the deals, which are independent, each over the challenger's rounds in all four
-seats. Their distribution is not known, so the test is the generalised sequential probability ratio test: whenever it
-looks, it compares the likelihood of the observed values under the two best distributions on these values that have
-the mean `low` and the mean `high` (the empirical likelihood; for chess the same test is known as pentanomial). It
-stops at Wald's bounds log(beta / (1 - alpha)) and log((1 - beta) / alpha). It looks once a chunk of deals and oversteps
-the bounds a little, which makes both errors rarer. Nothing here is Elo: that comes from wins alone, and does not tell
-an ordinary finish from one with the okey; points do.
+seats. Their distribution is unknown, so the test is the generalised sequential probability ratio test (GSPRT). At each
+look it compares two likelihoods of the observed values: those of the most likely distributions on these values that
+have the mean `low` and the mean `high` (empirical likelihood; chess programs use the same test under the name
+pentanomial). It stops at Wald's bounds log(beta / (1 - alpha)) and log((1 - beta) / alpha). It looks once a chunk of
+deals and oversteps the bounds a little, which makes both errors rarer. Nothing here is Elo: Elo comes from wins alone
+and does not distinguish an ordinary finish from one with the okey; points do.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-_TRACE = 1e-3  # deals added on either side of the hypotheses, so that they have a likelihood whatever was observed
+_TRACE = 1e-3  # deals added beyond either hypothesis, so that both have a likelihood whatever was observed
 _HALVINGS = 60
 
 
@@ -51,7 +51,7 @@ class Sprt:
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def decide(self, ratio: float) -> Literal["low", "high"] | None:
-        """What a log-likelihood ratio says; None: go on."""
+        """The hypothesis that a log-likelihood ratio accepts; None: neither yet."""
         low, high = self.bounds
         return "low" if ratio <= low else "high" if ratio >= high else None
 
@@ -67,7 +67,12 @@ class Sprt:
         return self.log_ratio_of_counts(values, counts.astype(np.float64))
 
     def log_ratio_of_counts(self, values: npt.NDArray[np.float64], counts: npt.NDArray[np.float64]) -> float:
-        """The same for different values and how often each was observed."""
+        """The log-likelihood ratio of `high` to `low`.
+
+        Args:
+            values: `(V,)` different means of deals.
+            counts: `(V,)` how often each was observed.
+        """
         values, counts = values[counts > 0], counts[counts > 0]
         span = self.high - self.low
         values = np.concatenate([values, [self.low - span, self.high + span]])
@@ -79,12 +84,12 @@ class Sprt:
 
 
 def _tilt(values: npt.NDArray[np.float64], counts: npt.NDArray[np.float64], mean: float) -> float:
-    """The tilt at which the distribution of greatest likelihood has this mean, which lies among the values."""
-    off = values - mean
-    low, high = -1 / float(off.max()), -1 / float(off.min())  # between these all probabilities are positive
+    """The tilt at which the most likely distribution has this mean, which lies between the least and greatest value."""
+    excess = values - mean
+    low, high = -1 / float(excess.max()), -1 / float(excess.min())  # between these all probabilities are positive
     for _ in range(_HALVINGS):  # the derivative of the likelihood falls from infinity to minus infinity
         middle = (low + high) / 2
-        if float(counts @ (off / (1 + middle * off))) > 0:
+        if float(counts @ (excess / (1 + middle * excess))) > 0:
             low = middle
         else:
             high = middle

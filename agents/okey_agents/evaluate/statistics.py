@@ -1,9 +1,9 @@
 """Means with 95 % intervals, clustered by deal.
 
 The rounds that are played from one deal, with the challenger in each of the four seats, share its luck and are not
-independent; the deals are. So the four rounds are first made one number, their mean, and the interval is the
-ordinary one of Student's t for independent deals. That is also where the pairing pays: what the deal gave to a seat is
-given to every bot once.
+independent; the deals are. The four rounds of a deal are therefore replaced by their mean, and the interval is
+Student's t for independent deals. The four seatings also cancel much of the luck of the deal, because every bot gets
+every rack.
 """
 
 import math
@@ -17,7 +17,7 @@ CONFIDENCE = 0.95
 
 
 class Interval(NamedTuple):
-    """A mean and the interval that holds the true one in 95 of 100 such experiments."""
+    """A mean with its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -30,32 +30,35 @@ class Interval(NamedTuple):
 
 
 def clustered_interval(values: npt.ArrayLike) -> Interval:
-    """The mean of `(D, R)` values, R rounds of each of D deals, with its interval clustered by deal.
+    """The mean of all values, with its interval clustered by deal.
 
-    An interval without width says that all deals came out alike, not that nothing else can happen.
+    An interval of width 0 means that all deals have the same mean, not that no other result is possible.
+
+    Args:
+        values: `(D, R)`, R rounds of each of D deals.
 
     Raises:
-        ValueError: there are fewer than two deals, so that nothing tells how far they scatter.
+        ValueError: there are fewer than two deals, so that their spread is unknown.
 
     >>> interval = clustered_interval([[1, 0], [1, 1], [0, 1], [0, 0]])
     >>> round(interval.mean, 3), round(interval.margin, 3)
     (0.5, 0.649)
     """
-    table = np.asarray(values, np.float64)
-    deals = len(table)
+    rounds = np.asarray(values, np.float64)
+    deals = len(rounds)
     if deals < 2:
         raise ValueError(f"an interval needs at least 2 deals, got {deals}")
-    means = table.reshape(deals, -1).mean(axis=1)
+    means = rounds.reshape(deals, -1).mean(axis=1)
     mean = float(means.mean())
     margin = t_quantile(deals - 1) * float(means.std(ddof=1)) / math.sqrt(deals)
     return Interval(mean, mean - margin, mean + margin)
 
 
 def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
-    """The bound that Student's t with so many degrees of freedom stays within, either way, with this confidence.
+    """The two-sided quantile of Student's t: |t| stays below it with probability `confidence`.
 
-    Exact for 1 and 2 degrees of freedom; above, the expansion of Abramowitz and Stegun 26.7.5, good to 1 % at 3 degrees
-    and to 0.01 % from 10.
+    Exact for 1 and 2 degrees of freedom. Above, the expansion of Abramowitz and Stegun 26.7.5: good to 1 % at 3 degrees
+    of freedom and to 0.01 % from 10.
 
     >>> [round(t_quantile(freedom), 2) for freedom in (1, 2, 10, 1000)]
     [12.71, 4.3, 2.23, 1.96]

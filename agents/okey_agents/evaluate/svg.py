@@ -1,4 +1,4 @@
-"""Pictures for docs/ as SVG text: what they look like on a light and on a dark page, and round numbers for axes."""
+"""SVG pictures for docs/: colours for a light and for a dark page, lines of text, and round numbers for axes."""
 
 import math
 from collections.abc import Iterable
@@ -30,9 +30,9 @@ def document(height: float, label: str, elements: Iterable[str]) -> str:
     """A whole picture, `WIDTH` wide.
 
     Args:
-        height: in the same units.
-        label: what it shows, for whoever cannot see it.
-        elements: what is drawn, which may use the classes of this module.
+        height: in the units of `WIDTH`.
+        label: a description for people who cannot see the picture.
+        elements: SVG elements, which may use the classes of this module.
     """
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" font-family="sans-serif" '
@@ -50,7 +50,7 @@ def text(x: float, y: float, words: str, *, look: str = "text", anchor: str = "s
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from below a range to above it, 1, 2 or 5 times a power of ten apart, in about `most` steps.
+    """Marks for an axis that cover a range: multiples of 1, 2 or 5 times a power of ten, about `most` steps of it.
 
     >>> ticks(-0.03, 0.11, 5)
     [-0.05, 0.0, 0.05, 0.1, 0.15]

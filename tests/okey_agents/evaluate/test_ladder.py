@@ -1,4 +1,4 @@
-"""The ladder: known strengths come back from simulated tables, and the page holds what was measured."""
+"""The ladder: known strengths come back from simulated rounds, and the page holds what was measured."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -11,9 +11,9 @@ import pytest
 from okey_agents.bots.greedy import GreedyBot
 from okey_agents.bots.random import RandomBot
 from okey_agents.cli import main
-from okey_agents.evaluate.ladder import climb
+from okey_agents.evaluate.ladder import play_ladder
 from okey_agents.evaluate.ladder_page import write_page
-from okey_agents.evaluate.ratings import ELO, Wins, fit, rate
+from okey_agents.evaluate.ratings import ELO, LineupWins, fit, rate
 from okey_env.bots import make_bot
 from okey_env.observation import Observation
 
@@ -26,19 +26,19 @@ def last_legal(observation: Observation) -> int:
     return observation.legal_actions[-1]
 
 
-def test_ratings_come_back_from_tables_that_follow_the_model() -> None:
+def test_ratings_come_back_from_rounds_that_follow_the_model() -> None:
     """Intervals hold the truth: of 95 % ones at most 8 of 60 miss, which luck exceeds once in 600 changes."""
     truth = np.array([0.0, 0.3, 0.5, -0.4])
-    chance = np.random.default_rng(1)
+    random = np.random.default_rng(1)
     lineups = [(0, 1, 1, 1), (2, 0, 0, 0), (3, 2, 2, 2), (0, 1, 2, 3), (0, 3, 1, 2)]
     misses = 0
     for _ in range(20):
-        tables = []
+        played = []
         for lineup in lineups:
             odds = np.exp(truth[list(lineup)])
-            wins = chance.multinomial(4, odds / odds.sum(), size=150).astype(np.float64)
-            tables.append(Wins(lineup, np.arange(150), wins))
-        found = rate(tables, 4, reference=0)
+            wins = random.multinomial(4, odds / odds.sum(), size=150).astype(np.float64)
+            played.append(LineupWins(lineup, np.arange(150), wins))
+        found = rate(played, 4, reference=0)
         assert found[0].margin == 0
         misses += sum(not rating.low <= ELO * true <= rating.high for rating, true in zip(found, truth, strict=True))
     assert misses <= 8
@@ -52,11 +52,13 @@ def test_a_bot_that_never_wins_has_a_rating_all_the_same() -> None:
 
 @pytest.fixture(scope="module")
 def ladder() -> Any:
-    return climb([first_legal, RandomBot, GreedyBot, last_legal], deals=4, seed=1, workers=1, fewer={"first_legal": 2})
+    return play_ladder(
+        [first_legal, RandomBot, GreedyBot, last_legal], deals=4, seed=1, workers=1, fewer={"first_legal": 2}
+    )
 
 
 def test_the_ladder_is_in_order(ladder: Any) -> None:
-    assert ladder.rungs[0].player.name == "greedy"
+    assert ladder.rungs[0].bot.name == "greedy"
     assert ladder.reference == "greedy"
     assert ladder.points["greedy", "random"].mean > 0 > ladder.points["random", "greedy"].mean
     assert len(ladder.points) == 12
@@ -68,10 +70,10 @@ def test_the_ladder_is_in_order(ladder: Any) -> None:
 
 def test_the_same_on_two_processes_and_from_a_file(tmp_path: Path) -> None:
     usual: dict[str, Any] = {"deals": 120, "seed": 2}
-    one = climb([GreedyBot, RandomBot], **usual, workers=1, state=tmp_path / "new" / "state")
+    one = play_ladder([GreedyBot, RandomBot], **usual, workers=1, state=tmp_path / "new" / "state")
     for other in (
-        climb([GreedyBot, RandomBot], **usual, workers=2),
-        climb([GreedyBot, RandomBot], **usual, workers=1, state=tmp_path / "new" / "state"),
+        play_ladder([GreedyBot, RandomBot], **usual, workers=2),
+        play_ladder([GreedyBot, RandomBot], **usual, workers=1, state=tmp_path / "new" / "state"),
     ):
         assert other.points == one.points
         assert [rung.rating for rung in other.rungs] == [rung.rating for rung in one.rungs]
@@ -82,12 +84,12 @@ def test_the_page_and_the_picture(ladder: Any, tmp_path: Path) -> None:
     page = (tmp_path / "ladder.md").read_text(encoding="utf-8")
     points = ladder.points["greedy", "random"]
     assert f"{points.mean:+.3f} ± {points.margin:.3f}" in page
-    assert "4 deals for each table, 2 with first_legal" in page
+    assert "4 deals for each lineup, 2 with first_legal" in page
     picture = ElementTree.fromstring((tmp_path / "ladder.svg").read_text(encoding="utf-8"))
     words = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert {"greedy", "random", "first_legal", "last_legal"} <= set(words)
     numbers = json.loads((tmp_path / "ladder.json").read_text(encoding="utf-8"))
-    assert [rung["name"] for rung in numbers["rungs"]] == [rung.player.name for rung in ladder.rungs]
+    assert [rung["name"] for rung in numbers["rungs"]] == [rung.bot.name for rung in ladder.rungs]
 
 
 def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -104,7 +106,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
         (("greedy", "greedy"), "expected two or more, each once"),
         (
             ("greedy", "random", "--fewer", "search=5"),
-            "fewer deals for 'search': it is none of the bots greedy, random",
+            "fewer deals for 'search': expected one of the bots greedy, random",
         ),
         (("greedy", "random", "--fewer", "random=many"), "--fewer random=many: expected a bot and a whole number"),
         (("greedy", "random", "--deals", "1"), "deals=1 is out of range"),
@@ -127,7 +129,7 @@ def test_without_names_every_installed_bot_plays_and_none_twice(
     def refuse(bots: list[str], *_: Any, **__: Any) -> None:
         raise ValueError(f"asked for {' '.join(bots)}")
 
-    monkeypatch.setattr("okey_agents.evaluate.ladder.climb", refuse)
+    monkeypatch.setattr("okey_agents.evaluate.ladder.play_ladder", refuse)
     with pytest.raises(SystemExit):
         main(["ladder"])
     names = capsys.readouterr().err.split("asked for ")[1].split()

@@ -1,1 +1,1 @@
-"""What stands between the arena and a bot that misbehaves."""
+"""Protects an evaluation from bots that raise, reply illegally, stall, or end their process."""

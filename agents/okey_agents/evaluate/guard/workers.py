@@ -1,8 +1,8 @@
-"""Chunks played by several processes, in order, whatever the bots in them do.
+"""Plays chunks in several processes and returns the results in order, whatever the bots do.
 
-Each process has a watch (`asking`) in shared memory. The parent kills a process that is overdue, starts another, and
-has the chunk played again with a note of which question was the last one; a process that ends by itself while a bot is
-asked is treated alike. Each try leaves out one question more, so this comes to an end.
+Each process shares an array `pending` with the parent (see `bot_host`). The parent kills a process that is overdue,
+starts another, and has the chunk played again without the question that was pending. A process that ends by itself
+while a bot is asked is treated alike. Each try leaves out one more question, so the tries come to an end.
 """
 
 import contextlib
@@ -18,34 +18,34 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from okey_agents.evaluate.guard.asking import DEADLINE, NUMBER, PLACE, PLAYER, WARMING_UP, WATCH_SIZE, Fate
-from okey_agents.evaluate.tables import Chunk, Played, Tables
+from okey_agents.evaluate.chunks import Chunk, ChunkPlayer, ChunkResult, Setup
+from okey_agents.evaluate.guard.bot_host import BOT, DEADLINE, INDEX, PENDING_SIZE, QUESTION, WARM_UP, Failure
 
-_GRACE = 1.0  # seconds after a deadline in which the alarm of the process itself may still break in
-_LOOK = 0.2  # seconds between two looks at the watches
+_GRACE = 1.0  # seconds after a deadline in which the alarm of the process itself may still interrupt the bot
+_POLL = 0.2  # seconds between two looks at the deadlines
 _ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _START = multiprocessing.get_context("spawn")
 
 
-def play_in_order(tables: Tables, chunks: Sequence[Chunk], workers: int) -> Iterator[Played]:
-    """What came of each chunk, in their order; closing the iterator ends the processes.
+def play_in_order(setup: Setup, chunks: Sequence[Chunk], workers: int) -> Iterator[ChunkResult]:
+    """The result of each chunk, in their order. Closing the iterator ends the processes.
 
     Raises:
         ValueError: the bots cannot be sent to another process, or not be made there.
         RuntimeError: a process ended although no bot was asked.
     """
-    with _Crew(packed(tables, workers), chunks, workers) as crew:
-        yield from crew.played()
+    with _Pool(packed(setup, workers), chunks, workers) as pool:
+        yield from pool.results()
 
 
-def packed(tables: Tables, workers: int) -> bytes:
-    """The tables as another process can make them again.
+def packed(setup: Setup, workers: int) -> bytes:
+    """The setup as bytes, for another process.
 
     Raises:
-        ValueError: they cannot be sent.
+        ValueError: a bot of the setup cannot be sent; the message names the number of workers.
     """
     try:
-        return pickle.dumps(tables)
+        return pickle.dumps(setup)
     except Exception as error:
         raise ValueError(
             f"workers={workers} needs bots that another process can make, by name, folder or class: {error}"
@@ -56,82 +56,83 @@ def packed(tables: Tables, workers: int) -> bytes:
 class _Worker:
     process: SpawnProcess
     pipe: "Connection[Any, Any]"
-    watch: MutableSequence[float]
+    pending: MutableSequence[float]
     job: int | None = None
+    """The index of the chunk that it plays."""
 
 
-class _Crew:
+class _Pool:
     """The processes, and which chunk each of them plays."""
 
-    def __init__(self, tables: bytes, chunks: Sequence[Chunk], workers: int) -> None:
-        self._tables = tables
+    def __init__(self, setup: bytes, chunks: Sequence[Chunk], workers: int) -> None:
+        self._setup = setup
         self._chunks = chunks
         self._size = min(workers, len(chunks))
         self._left = deque(range(len(chunks)))
-        self._fates: dict[int, dict[tuple[int, int], Fate]] = {}
-        self._cold: set[int] = set()  # bots whose first move ended a process
-        self._done: dict[int, Played] = {}
+        self._known_failures: dict[int, dict[tuple[int, int], Failure]] = {}  # by index of the chunk
+        self._failed_warm_ups: set[int] = set()  # bots that failed during the warm-up
+        self._results: dict[int, ChunkResult] = {}
         self._workers: list[_Worker] = []
 
-    def __enter__(self) -> "_Crew":
+    def __enter__(self) -> "_Pool":
         return self
 
     def __exit__(self, *_: object) -> None:
         for worker in self._workers:
             _end(worker)
 
-    def played(self) -> Iterator[Played]:
-        """What came of each chunk, in order."""
+    def results(self) -> Iterator[ChunkResult]:
+        """The result of each chunk, in order."""
         for _ in range(self._size):
             self._start()
-        for number in range(len(self._chunks)):
-            while number not in self._done:
+        for chunk in range(len(self._chunks)):
+            while chunk not in self._results:
                 self._wait()
-            yield self._done.pop(number)
+            yield self._results.pop(chunk)
 
     def _start(self) -> None:
-        watch: MutableSequence[float] = _START.RawArray("d", WATCH_SIZE)
+        pending: MutableSequence[float] = _START.RawArray("d", PENDING_SIZE)
         ours, theirs = _START.Pipe()
-        process = _START.Process(target=_work, args=(theirs, watch, self._tables, tuple(self._cold)))
+        process = _START.Process(target=_work, args=(theirs, pending, self._setup, tuple(self._failed_warm_ups)))
         with _environment(_ONE_THREAD):
             process.start()
-        theirs.close()  # so that the end of the process is the end of the pipe
-        self._workers.append(_Worker(process, ours, watch))
+        theirs.close()  # so that the pipe ends when the process does
+        self._workers.append(_Worker(process, ours, pending))
 
     def _wait(self) -> None:
-        """Until a process says something, ends or is overdue."""
-        talking = wait([worker.pipe for worker in self._workers], timeout=_LOOK)
+        """Wait until a process sends something, ends or is overdue, and act on it."""
+        ready = wait([worker.pipe for worker in self._workers], timeout=_POLL)
         for worker in list(self._workers):
-            if worker.pipe in talking:
+            if worker.pipe in ready:
                 try:
-                    self._hear(worker, worker.pipe.recv())
+                    self._receive(worker, worker.pipe.recv())
                 except (EOFError, ConnectionError):
-                    self._lose(worker, "died")
-            elif 0 < worker.watch[DEADLINE] < time.monotonic() - _GRACE:
-                self._lose(worker, "stalled")
+                    self._replace(worker, "died")
+            elif 0 < worker.pending[DEADLINE] < time.monotonic() - _GRACE:
+                self._replace(worker, "stalled")
 
-    def _hear(self, worker: _Worker, said: Played | Exception | None) -> None:
-        """A result, an error, or that the process is ready; the next chunk goes to it."""
-        if isinstance(said, Exception):
-            raise said
-        if said is not None and worker.job is not None:
-            self._done[worker.job] = said
+    def _receive(self, worker: _Worker, message: ChunkResult | Exception | None) -> None:
+        """Take a result (None: the process is ready), and give the process the next chunk; raise what it sends."""
+        if isinstance(message, Exception):
+            raise message
+        if message is not None and worker.job is not None:
+            self._results[worker.job] = message
         worker.job = self._left.popleft() if self._left else None
         if worker.job is not None:
-            worker.pipe.send((self._chunks[worker.job], self._fates.get(worker.job, {})))
+            worker.pipe.send((self._chunks[worker.job], self._known_failures.get(worker.job, {})))
 
-    def _lose(self, worker: _Worker, fate: Fate) -> None:
-        """A process is gone, or is no use any more: note at which question, and start another."""
+    def _replace(self, worker: _Worker, failure: Failure) -> None:
+        """End a process that has failed, write down its pending question, and start another."""
         self._workers.remove(worker)
         _end(worker)
-        number, place, player = (int(worker.watch[field]) for field in (NUMBER, PLACE, PLAYER))
-        if worker.watch[DEADLINE] == 0:  # no bot is asked
-            if fate == "died":
+        question, index, bot = (int(worker.pending[i]) for i in (QUESTION, INDEX, BOT))
+        if worker.pending[DEADLINE] == 0:  # no bot is asked
+            if failure == "died":
                 raise RuntimeError(f"a process of the arena ended by itself with status {worker.process.exitcode}")
-        elif number == WARMING_UP:
-            self._cold.add(player)
+        elif question == WARM_UP:
+            self._failed_warm_ups.add(bot)
         elif worker.job is not None:
-            self._fates.setdefault(worker.job, {})[number, place] = fate
+            self._known_failures.setdefault(worker.job, {})[question, index] = failure
         if worker.job is not None:
             self._left.appendleft(worker.job)
         self._start()
@@ -143,17 +144,17 @@ def _end(worker: _Worker) -> None:
     worker.pipe.close()
 
 
-def _work(pipe: "Connection[Any, Any]", watch: MutableSequence[float], packed: bytes, cold: Collection[int]) -> None:
-    """What a process does: make the tables, and play what it is given until the parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's business
+def _work(pipe: "Connection[Any, Any]", pending: MutableSequence[float], setup: bytes, skip: Collection[int]) -> None:
+    """Run in the other process: make the bots, and play the chunks that come until the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles an interrupt, and ends this process
     with contextlib.suppress(EOFError, ConnectionError):
         try:
-            tables: Tables = pickle.loads(packed)
-            tables.panel.watch = watch
-            tables.warm_up(cold)
+            player = ChunkPlayer(pickle.loads(setup))
+            player.host.pending = pending
+            player.warm_up(skip)
             pipe.send(None)
             while True:
-                pipe.send(tables.play(*pipe.recv()))
+                pipe.send(player.play(*pipe.recv()))
         except (EOFError, ConnectionError):
             raise
         except Exception as error:
@@ -161,7 +162,7 @@ def _work(pipe: "Connection[Any, Any]", watch: MutableSequence[float], packed: b
 
 
 def _sendable(error: Exception) -> Exception:
-    """The error as the parent raises it: as it is if it can be sent, else in words."""
+    """The error as the parent raises it: itself if it can be sent, otherwise its text."""
     if isinstance(error, AttributeError):  # by pickle: a class that only the parent's main module has
         return ValueError(f"another process cannot make the bots: {error}")
     try:
@@ -173,7 +174,7 @@ def _sendable(error: Exception) -> Exception:
 
 @contextlib.contextmanager
 def _environment(settings: Mapping[str, str]) -> Iterator[None]:
-    """Environment variables set for the processes that start meanwhile."""
+    """Set environment variables for the processes that are started in this context."""
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
     try:
@@ -187,5 +188,5 @@ def _environment(settings: Mapping[str, str]) -> Iterator[None]:
 
 
 def num_cores() -> int:
-    """Cores that this process may use."""
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

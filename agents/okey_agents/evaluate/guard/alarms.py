@@ -1,0 +1,42 @@
+"""Alarms: interrupt a bot's Python code when its time is up."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+
+class MoveTimeout(BaseException):
+    """Raised inside a bot whose time is up. A `BaseException`, so that a bot's `except Exception` cannot swallow it."""
+
+
+@contextlib.contextmanager
+def alarms() -> Iterator[None]:
+    """Let `set_alarm` work inside this context.
+
+    Without effect outside the main thread and on systems that have no alarm signal: a bot that hangs there is not
+    interrupted.
+    """
+    if not _alarms_work():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _raise_timeout)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def set_alarm(seconds: float) -> None:
+    """Raise `MoveTimeout` in the main thread after so many seconds; 0 cancels the alarm."""
+    if _alarms_work() and signal.getsignal(signal.SIGALRM) is _raise_timeout:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _raise_timeout(number: int, frame: Any) -> None:
+    raise MoveTimeout
+
+
+def _alarms_work() -> bool:
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
