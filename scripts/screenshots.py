@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from okey_agents.table.web.house import House
+from okey_agents.table.web.table_server import TableServer
 from okey_env import Deal
 from okey_env.match import Match
 from tests.okey_agents.table.serving import same_seeds, serving
@@ -20,11 +20,11 @@ RACK = "R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y11 Y12 Y13 * K2"
 NEARLY = "R2 R3 R4 B6 B7 B8 K9 Y9 R9 Y11 Y12 K5 F * K2"
 
 
-def house(rack: str) -> House:
+def server(rack: str) -> TableServer:
     """Tables whose first round begins from one rack, the same in every run."""
     deal = Deal(indicator="Y4", racks=(rack, None, None, None))
     points = (9, 7, 2, 11)
-    return House(make_match=lambda rules, seed: Match(rules, 7, deal, points), new_seed=same_seeds())
+    return TableServer(make_match=lambda rules, seed: Match(rules, 7, deal, points), new_seed=same_seeds())
 
 
 def sit_down(page: Page, url: str) -> None:
@@ -65,7 +65,7 @@ def pictures(browser: Browser, folder: Path, size: str) -> None:
         "has_touch": size == "360",
         "device_scale_factor": 2 if size == "360" else 1,
     }
-    with serving(house(NEARLY)) as url:
+    with serving(server(NEARLY)) as url:
         page = browser.new_context(**options).new_page()
         page.set_default_timeout(60_000)
         page.goto(url)
@@ -81,7 +81,7 @@ def pictures(browser: Browser, folder: Path, size: str) -> None:
         page.wait_for_selector(".bubble b")
         shoot(page, folder, f"hint-{size}")
         page.context.close()
-    with serving(house(RACK)) as url:
+    with serving(server(RACK)) as url:
         page = browser.new_context(**options, locale="tr").new_page()
         page.set_default_timeout(60_000)
         sit_down(page, url)
@@ -96,7 +96,7 @@ def pictures(browser: Browser, folder: Path, size: str) -> None:
         page.evaluate("document.querySelector('#toasts').replaceChildren()")
         shoot(page, folder, f"end-{size}")
         page.context.close()
-    with serving(house(NEARLY)) as url:
+    with serving(server(NEARLY)) as url:
         page = browser.new_context(**options, locale="fr", reduced_motion="reduce").new_page()
         page.set_default_timeout(60_000)
         sit_down(page, url)

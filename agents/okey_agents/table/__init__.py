@@ -1,1 +1,1 @@
-"""Where people play: in the browser and in the terminal."""
+"""Tables where people play: in the browser and in the terminal."""

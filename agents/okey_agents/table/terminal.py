@@ -1,6 +1,6 @@
-"""The table in a terminal: `okey play --terminal`. One person against three bots, a whole match, in plain text.
+"""Plays in a terminal (`okey play --terminal`): one person against three bots, match after match, in plain text.
 
-It has the same table as the page (`table.web.table`), so the same rules of what is allowed and what is refused.
+The page and the terminal share one `Table` (`table.web.table`), so both allow and refuse the same.
 """
 
 import secrets
@@ -11,7 +11,7 @@ from okey_agents.coach.advice import WORLDS
 from okey_agents.table.web.hint import hint_text
 from okey_agents.table.web.rack import PLACES, ROW, Rack
 from okey_agents.table.web.refusal import Refused
-from okey_agents.table.web.settings import PERSON, Settings
+from okey_agents.table.web.settings import PERSON, Settings, strongest
 from okey_agents.table.web.table import Table
 from okey_agents.table.web.views import result
 from okey_env.bots import Bot, bot_names, make_bot
@@ -19,8 +19,8 @@ from okey_env.round import derive_seed
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS, WILD, kind_text, parse_kind
 
-_STRENGTH = ("expert", "efficient", "greedy")
 _COLOURS = {"R": "31;1", "B": "34;1", "K": "0;1", "Y": "33;1", "F": "35;1", "*": "30;43;1"}
+_VERBS = {"draw": "drew", "take": "took", "show": "showed the twin", "throw": "threw", "finish": "finished with"}
 _HELP = """\
   draw, take             draw from the stock, or take the throw on your left
   throw R5, finish R5    throw a tile, or lay one on the stock to finish
@@ -31,22 +31,24 @@ _HELP = """\
 
 
 def play(rules: Rules, against: Sequence[str] | None = None, seed: int | None = None) -> int:
-    """Play a match in this terminal.
+    """Play in this terminal until the player has had enough.
 
     Args:
         rules: what is played.
-        against: the bots on the right, opposite and on the left.
-        seed: settles deals and bots; None: at random.
+        against: the bots on the right, opposite and on the left; None: the strongest that is installed, three times.
+        seed: settles deals and bots; None: a random seed.
 
     Returns:
         The exit status.
 
     Raises:
-        ValueError: there is no such bot.
+        ValueError: a bot does not exist.
     """
-    names = tuple(against) if against else (_strongest(),) * 3
-    first, second, third = names
-    table = Table(Settings(rules, pace="instant", seats=(PERSON, first, second, third)), _seed(seed))
+    first, second, third = names = tuple(against) if against else (strongest(bot_names()),) * 3
+    table = Table(
+        Settings(rules, pace="instant", seats=(PERSON, first, second, third)),
+        secrets.randbits(63) if seed is None else seed,
+    )
     table.take_seat("You")
     bots = [make_bot(name, derive_seed(table.seed, i)) for i, name in enumerate(names, 1)]
     terminal = _Terminal(table, bots)
@@ -59,27 +61,16 @@ def play(rules: Rules, against: Sequence[str] | None = None, seed: int | None = 
     return 0
 
 
-def _seed(seed: int | None) -> int:
-    if seed is not None:
-        return seed
-    return secrets.randbits(63)
-
-
-def _strongest() -> str:
-    names = bot_names()
-    return next((name for name in _STRENGTH if name in names), names[0])
-
-
 class _Terminal:
-    """A running match, seen from seat 0."""
+    """The table as the player in seat 0 sees it."""
 
     def __init__(self, table: Table, bots: list[Bot]) -> None:
         self.table = table
         self.bots = bots
         self.told = 0
-        """Events of this round that have been told."""
+        """How many events of this round have been printed."""
         self.shown: object = None
-        """What the player has been shown last; it is not shown twice."""
+        """What was shown last; the same is not shown twice."""
         self.colour = sys.stdout.isatty()
         self.commands: dict[str, Callable[[list[str]], None]] = {
             "sort": self.sort,
@@ -91,10 +82,10 @@ class _Terminal:
         }
 
     def step(self) -> bool:
-        """One move of somebody, or the end of a round; False when the player has had enough."""
+        """One move of somebody, or the end of a round; False if the player quits."""
         table = self.table
         self.tell()
-        if table.over_for_now:
+        if table.round_ended:
             return self.end()
         turn = table.match.round.turn
         if turn != 0:
@@ -104,7 +95,7 @@ class _Terminal:
         return self.ask()
 
     def ask(self) -> bool:
-        """Read one command and do it."""
+        """Read one command and carry it out; False if the player quits."""
         words = input("> ").strip().split()
         if not words:
             return True
@@ -119,10 +110,10 @@ class _Terminal:
             print(f"  {refusal.text}")
         return True
 
-    # --- what is told ------------------------------------------------------------------------------------
+    # --- what is printed ----------------------------------------------------------------------------------
 
     def tell(self) -> None:
-        """What has happened since the last time."""
+        """Print what has happened since the last time."""
         round = self.table.match.round
         seen = round.observe(0)
         events = seen.events
@@ -131,18 +122,11 @@ class _Terminal:
         for event in events[self.told :]:
             who = "you" if event.seat == 0 else self.table.seats[event.seat].name
             tile = "a tile" if event.kind is None else self.tile(kind_text(event.kind, round.okey))
-            verb = {
-                "draw": "drew",
-                "take": "took",
-                "show": "showed the twin",
-                "throw": "threw",
-                "finish": "finished with",
-            }
-            print(f"  {who} {verb[event.event]} {tile}")
+            print(f"  {who} {_VERBS[event.event]} {tile}")
         self.told = len(events)
 
     def show(self) -> None:
-        """The table as the player sees it before a move."""
+        """Print the table as the player sees it before a move."""
         round = self.table.match.round
         rack = self.table.seats[0].rack
         if self.shown == (self.table.version, rack.places):
@@ -163,21 +147,21 @@ class _Terminal:
             print("throw a tile, or finish")
 
     def cell(self, tile: str | None, place: int) -> str:
-        """A place of the rack, four columns wide."""
+        """A place of the rack as text, four columns wide."""
         if tile is None:
             return f"{place:>3}·" if not self.colour else f"\033[2m{place:>3}·\033[0m"
         return " " * (4 - len(tile)) + self.tile(tile)
 
     def tile(self, text: str) -> str:
-        """A tile in its colour, where there are colours."""
+        """A tile in its colour if the terminal shows colours."""
         return f"\033[{_COLOURS[text[0]]}m{text}\033[0m" if self.colour else text
 
     def face(self, kind: int) -> str:
-        """The face whose copies are wild."""
+        """A face as text."""
         return self.tile("RBKY"[kind // 13] + str(kind % 13 + 1))
 
     def end(self) -> bool:
-        """The end of a round: racks as melds, the score, the next round if the player wants it."""
+        """Print the end of a round: racks as melds, the score. Begin the next round; False if the player quits."""
         match = self.table.match
         found = result(match.round)
         winner = found["winner"]
@@ -198,12 +182,12 @@ class _Terminal:
     # --- what the player asks for ------------------------------------------------------------------------
 
     def score(self, _: list[str]) -> None:
-        """The points of all."""
+        """Print the points of all seats."""
         for seat, score in zip(self.table.seats, self.table.match.scores, strict=True):
             print(f"  {seat.name:8} {score:3}")
 
     def hint(self, _: list[str]) -> None:
-        """A move and its reason."""
+        """Print the coach's move with its reasons."""
         print(f"  {hint_text(self.table.match.round.observe(0), WORLDS)}")
 
     def move(self, words: list[str]) -> None:
@@ -211,18 +195,18 @@ class _Terminal:
         places = [int(word) for word in words if word.isdecimal() and int(word) < PLACES]
         rack = self.table.seats[0].rack
         if len(places) != 2 or rack.places[places[0]] is None or rack.places[places[1]] is not None:
-            raise Refused("malformed", "move takes the place of a tile and a free place, like: move 3 17")
+            raise Refused("malformed", "move needs the place of a tile and a free place, like: move 3 17")
         rack.places[places[1]], rack.places[places[0]] = rack.places[places[0]], None
 
     def sort(self, words: list[str]) -> None:
-        """Sort the rack."""
+        """Sort the rack by runs, groups or pairs."""
         orders: dict[str, Callable[[int], tuple[int, ...]]] = {
             "runs": lambda kind: (kind,),
             "groups": lambda kind: (kind == WILD, kind % 13, kind),
             "pairs": lambda kind: (-counts[kind], kind),
         }
         if len(words) != 1 or words[0] not in orders:
-            raise Refused("malformed", f"sort takes one of {', '.join(orders)}")
+            raise Refused("malformed", f"sort needs one of {', '.join(orders)}")
         okey = self.table.match.round.okey
         seat = self.table.seats[0]
         kinds = [parse_kind(tile, okey) for tile in seat.rack.places if tile]

@@ -8,8 +8,8 @@ from typing import Any
 
 from starlette.testclient import TestClient, WebSocketTestSession
 
-from okey_agents.table.web.house import House, Limits
-from okey_agents.table.web.server import make_app
+from okey_agents.table.web.app import make_app
+from okey_agents.table.web.table_server import Limits, TableServer
 
 ORIGIN = {"origin": "http://testserver"}
 AT_ONCE = Limits(grace=0.0, messages_per_second=1e6, burst=10**6)
@@ -84,27 +84,26 @@ class Player:
             self.wait_for("view")
 
 
-class Hall:
-    """A server with everybody who is connected to it."""
+class LocalServer:
+    """A server in this process, and its tables."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.client = TestClient(make_app(house))
+    def __init__(self, tables: TableServer) -> None:
+        self.tables = tables
+        self.client = TestClient(make_app(tables))
 
     @contextlib.contextmanager
     def player(self, headers: dict[str, str] | None = None) -> Iterator[Player]:
         with self.client.websocket_connect("/socket", headers=headers or ORIGIN) as session:
             player = Player(session)
             assert player.hear()["type"] == "welcome"
-            while not self.house.ready.is_set():
+            while not self.tables.ready.is_set():
                 time.sleep(0.01)
             yield player
 
 
 @contextlib.contextmanager
-def hall(**options: Any) -> Iterator[Hall]:
+def local_server(**options: Any) -> Iterator[LocalServer]:
     """A server that is up."""
-    house = House(**{"limits": AT_ONCE, "worlds": 0, **options})
-    room = Hall(house)
-    with room.client:
-        yield room
+    server = LocalServer(TableServer(**{"limits": AT_ONCE, "worlds": 0, **options}))
+    with server.client:
+        yield server

@@ -10,15 +10,15 @@ from typing import Any
 
 import uvicorn
 
-from okey_agents.table.web.house import House
-from okey_agents.table.web.server import make_app
+from okey_agents.table.web.app import make_app
+from okey_agents.table.web.table_server import TableServer
 
 
 @contextlib.contextmanager
-def serving(house: House, port: int = 0) -> Iterator[str]:
+def serving(tables: TableServer, port: int = 0) -> Iterator[str]:
     """The address of the page while it is served."""
     listener = socket.create_server(("127.0.0.1", port))
-    server = uvicorn.Server(uvicorn.Config(make_app(house), ws="websockets-sansio", log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(make_app(tables), ws="websockets-sansio", log_level="warning"))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
-from okey_agents.table.web.house import House, Limits
+from okey_agents.table.web.table_server import Limits, TableServer
 from okey_env import Deal
 from okey_env.match import Match
 from okey_env.record import Record
@@ -98,9 +98,9 @@ class Visitor:
         return self.page.locator(".place.advised").first
 
 
-def house_of(data: Path | None = None, **options: Any) -> House:
+def server_of(data: Path | None = None, **options: Any) -> TableServer:
     limits = Limits(grace=0.2, messages_per_second=1e6, burst=10**6)
-    return House(data, limits=limits, new_seed=same_seeds(), worlds=0, **options)
+    return TableServer(data, limits=limits, new_seed=same_seeds(), worlds=0, **options)
 
 
 def dealt(*racks: str | None, **options: Any) -> Any:
@@ -110,8 +110,8 @@ def dealt(*racks: str | None, **options: Any) -> Any:
 
 def test_a_whole_round_by_dragging(browser: Browser, tmp_path: Path) -> None:
     """With a hint at each move, a refused one, and a reload in the middle."""
-    house = house_of(tmp_path)
-    with serving(house) as url:
+    tables = server_of(tmp_path)
+    with serving(tables) as url:
         visitor = Visitor(browser, url)
         visitor.set_up()
         page = visitor.page
@@ -166,7 +166,7 @@ def test_a_whole_round_by_dragging(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_a_finish_by_dropping_a_tile_on_the_stock(browser: Browser) -> None:
-    with serving(house_of(make_match=dealt(FINISHED))) as url:
+    with serving(server_of(make_match=dealt(FINISHED))) as url:
         visitor = Visitor(browser, url)
         visitor.set_up()
         page = visitor.page
@@ -183,7 +183,7 @@ def test_a_finish_by_dropping_a_tile_on_the_stock(browser: Browser) -> None:
 
 def test_melds_as_they_lie(browser: Browser) -> None:
     """With the rack check `as_laid` the first fault is pointed out; sorting by groups and dragging mends it."""
-    with serving(house_of(make_match=dealt(FINISHED))) as url:
+    with serving(server_of(make_match=dealt(FINISHED))) as url:
         visitor = Visitor(browser, url)
         page = visitor.page
         page.check("label.check:has-text('gaps') input")
@@ -204,8 +204,8 @@ def test_melds_as_they_lie(browser: Browser) -> None:
 
 
 def test_a_short_match_by_buttons_and_keys(browser: Browser, tmp_path: Path) -> None:
-    house = house_of(make_match=lambda rules, seed: Match(rules, seed, points=(3, 3, 3, 3)))
-    with serving(house) as url:
+    tables = server_of(make_match=lambda rules, seed: Match(rules, seed, points=(3, 3, 3, 3)))
+    with serving(tables) as url:
         visitor = Visitor(browser, url, PHONE, has_touch=True)
         visitor.set_up()
         page = visitor.page
@@ -240,7 +240,7 @@ def test_a_short_match_by_buttons_and_keys(browser: Browser, tmp_path: Path) -> 
 
 
 def test_a_friend_joins_by_the_link_leaves_and_comes_back(browser: Browser) -> None:
-    with serving(house_of(make_match=dealt(None, FINISHED))) as url:
+    with serving(server_of(make_match=dealt(None, FINISHED))) as url:
         host = Visitor(browser, url)
         host.set_up(seat_1="person")
         link = host.page.locator(".link-field").input_value()
@@ -275,7 +275,7 @@ def test_a_friend_joins_by_the_link_leaves_and_comes_back(browser: Browser) -> N
 
 
 def test_by_keyboard_alone_and_with_names_for_everything(browser: Browser) -> None:
-    with serving(house_of(make_match=dealt(FINISHED))) as url:
+    with serving(server_of(make_match=dealt(FINISHED))) as url:
         visitor = Visitor(browser, url)
         visitor.set_up()
         page = visitor.page
@@ -310,7 +310,7 @@ def test_by_keyboard_alone_and_with_names_for_everything(browser: Browser) -> No
 
 @pytest.mark.parametrize("language", ["en", "tr", "fr"])
 def test_nothing_overflows(browser: Browser, language: str) -> None:
-    with serving(house_of(make_match=dealt(FINISHED))) as url:
+    with serving(server_of(make_match=dealt(FINISHED))) as url:
         visitor = Visitor(browser, url, locale=language)
         visitor.set_up()
         page = visitor.page

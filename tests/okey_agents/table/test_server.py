@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from okey_agents.table.web.house import House, Limits
-from okey_agents.table.web.server import STATIC, same_origin
+from okey_agents.table.web.app import STATIC, same_origin
+from okey_agents.table.web.table_server import Limits, TableServer
 from okey_env import Deal, Observation
 from okey_env.bots import make_bot
 from okey_env.match import Match
 from okey_env.record import Record
 from okey_env.rules import Rules
-from tests.okey_agents.table.playing import ORIGIN, Player, hall
+from tests.okey_agents.table.playing import ORIGIN, Player, local_server
 
 FINISHED = "R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y11 Y12 Y13 * K2"  # with Y5 for the okey
 
@@ -31,7 +31,7 @@ def with_deal(*racks: str | None, **options: Any) -> Any:
 
 
 def test_a_round_against_bots_and_the_next_one() -> None:
-    with hall() as room, room.player() as player:
+    with local_server() as server, server.player() as player:
         view = player.create()
         assert (view["you"], view["stage"], len(view["round"]["events"])) == (0, "play", 0)
         player.play_round()
@@ -43,7 +43,10 @@ def test_a_round_against_bots_and_the_next_one() -> None:
 
 
 def test_a_match_to_its_end_and_its_record(tmp_path: Path) -> None:
-    with hall(make_match=lambda rules, seed: Match(rules, seed, points=(1, 2, 2, 2))) as room, room.player() as player:
+    with (
+        local_server(make_match=lambda rules, seed: Match(rules, seed, points=(1, 2, 2, 2))) as server,
+        server.player() as player,
+    ):
         player.create()
         for _ in range(30):
             player.play_round()
@@ -66,7 +69,7 @@ def test_a_match_to_its_end_and_its_record(tmp_path: Path) -> None:
 
 
 def test_a_finish_lays_all_racks_open() -> None:
-    with hall(make_match=with_deal(FINISHED)) as room, room.player() as player:
+    with local_server(make_match=with_deal(FINISHED)) as server, server.player() as player:
         player.create()
         player.act("finish K2", player.round["rack"].index("K2"))
         view = player.wait_for("view", stage="round_over")
@@ -83,7 +86,7 @@ def test_a_finish_lays_all_racks_open() -> None:
 
 def test_pairs_are_laid_as_pairs() -> None:
     pairs = "R1 R1 B2 B2 K3 K3 Y7 Y7 R9 R9 B11 B11 * K13 K5"
-    with hall(make_match=with_deal(pairs)) as room, room.player() as player:
+    with local_server(make_match=with_deal(pairs)) as server, server.player() as player:
         player.create()
         player.act("finish K5")
         result = player.wait_for("view", stage="round_over")["result"]
@@ -93,7 +96,7 @@ def test_pairs_are_laid_as_pairs() -> None:
 
 
 def test_the_replay_ends_where_the_round_did() -> None:
-    with hall() as room, room.player() as player:
+    with local_server() as server, server.player() as player:
         player.create()
         player.play_round()
         player.send("replay", round=1)
@@ -111,7 +114,7 @@ def test_the_replay_ends_where_the_round_did() -> None:
 
 def test_drawn_tiles_go_where_the_player_wants_them() -> None:
     deal = Deal(starter=1)
-    with hall(make_match=lambda rules, seed: Match(rules, 5, deal)) as room, room.player() as player:
+    with local_server(make_match=lambda rules, seed: Match(rules, 5, deal)) as server, server.player() as player:
         player.create(seats=["person", "random", "random", "random"])
         player.until_my_turn()
         before = player.round["rack"]
@@ -124,7 +127,7 @@ def test_drawn_tiles_go_where_the_player_wants_them() -> None:
 
 
 def test_the_order_of_a_rack_is_the_players_own() -> None:
-    with hall() as room, room.player() as player:
+    with local_server() as server, server.player() as player:
         player.create()
         order = list(reversed(player.round["rack"]))
         player.send("arrange", places=order, down=[])
@@ -137,7 +140,7 @@ def test_the_order_of_a_rack_is_the_players_own() -> None:
 
 def test_a_hint_says_what_and_why() -> None:
     rack = "R1 R2 R3 R4 B4 B5 B6 K7 K8 K9 Y10 Y11 Y12 Y13 *"
-    with hall(make_match=with_deal(rack)) as room, room.player() as player:
+    with local_server(make_match=with_deal(rack)) as server, server.player() as player:
         player.create()
         player.send("hint")
         hint = player.wait_for("hint")
@@ -180,12 +183,12 @@ def test_every_reason_of_the_coach_has_a_sentence_in_every_language() -> None:
     ],
 )
 def test_an_illegal_move_is_refused_and_changes_nothing(rack: str, action: Any, place: Any, code: str) -> None:
-    with hall(make_match=with_deal(rack)) as room, room.player() as player:
+    with local_server(make_match=with_deal(rack)) as server, server.player() as player:
         before = player.create()
         error = player.refused("act", action=action, at=0, place=place)
         assert error["code"] == code
         assert len(error["text"]) > 10
-        table = next(iter(room.house.rooms.values())).table
+        table = next(iter(server.tables.sessions.values())).table
         assert table.moves == 0
         player.send("arrange", places=before["round"]["rack"], down=[])  # its answer would be an error
         player.act("throw K2")
@@ -193,9 +196,9 @@ def test_an_illegal_move_is_refused_and_changes_nothing(rack: str, action: Any, 
 
 
 def test_out_of_turn_and_out_of_date() -> None:
-    with hall(make_match=with_deal(None, FINISHED)) as room, room.player() as player:
+    with local_server(make_match=with_deal(None, FINISHED)) as server, server.player() as player:
         player.create(seats=["person", "person", "greedy", "greedy"])
-        with room.player() as friend:
+        with server.player() as friend:
             friend.send("join", invite=player.view["invite"], name="Can")
             friend.wait_for("view", stage="play")
             error = player.refused("act", action="throw R1", at=0)
@@ -207,7 +210,7 @@ def test_out_of_turn_and_out_of_date() -> None:
 
 
 def test_an_okey_that_lies_face_down_is_not_thrown() -> None:
-    with hall(make_match=with_deal(FINISHED)) as room, room.player() as player:
+    with local_server(make_match=with_deal(FINISHED)) as server, server.player() as player:
         player.create()
         rack = player.round["rack"]
         place = rack.index("*")
@@ -225,7 +228,7 @@ def test_as_laid_inspects_the_rack_and_points_out_the_first_fault() -> None:
         ["K9", "Y9", "*", "R9", "K2", ".", ".", ".", ".", ".", ".", ".", ".", ".", "."],
     ]
     places = [None if tile == "." else tile for row in rows for tile in row]
-    with hall(make_match=with_deal(FINISHED)) as room, room.player() as player:
+    with local_server(make_match=with_deal(FINISHED)) as server, server.player() as player:
         player.create(rack_check="as_laid")
         error = player.refused("act", action="finish K2", at=0)
         assert (error["code"], error["reason"]) == ("laid_wrong", "mixed")
@@ -273,17 +276,17 @@ def test_as_laid_inspects_the_rack_and_points_out_the_first_fault() -> None:
     ],
 )
 def test_a_message_that_makes_no_sense_gets_an_answer(text: str, code: str) -> None:
-    with hall() as room, room.player() as player:
+    with local_server() as server, server.player() as player:
         player.session.send_text(text)
         error = player.hear()
         assert (error["type"], error["code"]) == ("error", code)
-        assert not room.house.rooms
+        assert not server.tables.sessions
         player.create()  # and the connection goes on
         assert player.view["stage"] == "play"
 
 
 def test_what_makes_no_sense_at_a_table() -> None:
-    with hall(make_match=with_deal(FINISHED)) as room, room.player() as player:
+    with local_server(make_match=with_deal(FINISHED)) as server, server.player() as player:
         rack = player.create()["round"]["rack"]
         player.session.send_bytes(b"\x00")
         assert player.wait_for("error")["code"] == "malformed"
@@ -304,13 +307,13 @@ def test_what_makes_no_sense_at_a_table() -> None:
         ]:
             player.session.send_text(json.dumps(message))
             assert player.wait_for("error")["code"] == code, message
-        room.house.rooms[player.view["table"]].broadcast()
+        server.tables.sessions[player.view["table"]].broadcast()
         assert player.wait_for("view")["round"]["rack"] == rack
 
 
 def test_too_many_messages_tables_and_connections() -> None:
     limits = Limits(tables=2, connections=2, burst=5, messages_per_second=0.001, tables_per_connection=9)
-    with hall(limits=limits) as room, room.player() as player:
+    with local_server(limits=limits) as server, server.player() as player:
         player.create()
         player.create()
         assert player.refused("create")["code"] == "too_many_tables"
@@ -319,23 +322,23 @@ def test_too_many_messages_tables_and_connections() -> None:
         assert player.wait_for("error")["code"] == "malformed"
         assert player.refused("nothing")["code"] in ("malformed", "too_fast")
         assert player.refused("nothing")["code"] == "too_fast"
-        with room.player(), room.client.websocket_connect("/socket", headers=ORIGIN) as third:
+        with server.player(), server.client.websocket_connect("/socket", headers=ORIGIN) as third:
             assert json.loads(third.receive_text())["code"] == "too_many_connections"
             with pytest.raises(WebSocketDisconnect):
                 third.receive_text()
-        with room.player() as other:
+        with server.player() as other:
             assert other.view == {}
 
 
-def test_stale_tables_make_room_for_new_ones() -> None:
-    with hall(limits=Limits(tables=1, grace=0.0)) as room:
-        with room.player() as player:
+def test_stale_tables_are_dropped_for_new_ones() -> None:
+    with local_server(limits=Limits(tables=1, grace=0.0)) as server:
+        with server.player() as player:
             first = player.create()["table"]
-        with room.player() as player:
+        with server.player() as player:
             assert player.refused("create")["code"] == "too_many_tables"
-            while room.house.rooms[first].table.somebody_here:
+            while server.tables.sessions[first].table.occupied:
                 time.sleep(0.01)
-            room.house.rooms[first].table.touched -= 7200
+            server.tables.sessions[first].table.touched -= 7200
             assert player.create()["table"] != first
 
 
@@ -360,13 +363,13 @@ def test_only_our_own_page_may_call(headers: dict[str, str], is_ours: bool) -> N
 
 
 def test_a_foreign_page_does_not_get_a_connection() -> None:
-    with hall() as room:
+    with local_server() as server:
         for headers in (
             {"origin": "http://evil.example"},
             {"host": "evil.example", "origin": "http://evil.example"},
             {},
         ):
-            with pytest.raises(WebSocketDisconnect), room.client.websocket_connect("/socket", headers=headers):
+            with pytest.raises(WebSocketDisconnect), server.client.websocket_connect("/socket", headers=headers):
                 pass
 
 
@@ -380,9 +383,9 @@ def tiles_in(message: Any) -> set[str]:
 
 def test_the_wire_names_no_tile_that_the_seat_may_not_know() -> None:
     """Every message of a running round, word by word: only tiles of the own rack and those that lay open."""
-    with hall() as room, room.player() as player:
+    with local_server() as server, server.player() as player:
         player.create()
-        table = room.house.rooms[player.view["table"]].table
+        table = server.tables.sessions[player.view["table"]].table
         open_to_me: set[str] = set()
         checked = 0
         while player.view["stage"] == "play":
@@ -441,16 +444,19 @@ def test_hidden_tiles_dealt_again_do_not_change_a_byte_of_the_view() -> None:
 
 
 def test_tokens_cannot_be_guessed() -> None:
-    house = House(limits=Limits(tables=300))
+    server = TableServer(limits=Limits(tables=300))
     tokens = {
-        token for _ in range(100) for room, _, token in [house.create({}, "x")] for token in (token, room.table.invite)
+        token
+        for _ in range(100)
+        for session, _, token in [server.create({}, "x")]
+        for token in (token, session.table.invite)
     }
     assert len(tokens) == 200
     assert min(map(len, tokens)) >= 32
 
 
 def test_who_watches_sees_no_rack() -> None:
-    with hall() as room, room.player() as player:
+    with local_server() as server, server.player() as player:
         player.create(seats=["greedy"] * 4)
         view = player.view if player.view["stage"] == "play" else player.wait_for("view", stage="play")
         assert view["you"] is None
@@ -467,12 +473,12 @@ def test_who_watches_sees_no_rack() -> None:
 
 
 def test_a_reload_finds_seat_and_rack() -> None:
-    with hall(make_match=with_deal(FINISHED)) as room:
-        with room.player() as player:
+    with local_server(make_match=with_deal(FINISHED)) as server:
+        with server.player() as player:
             rack = list(reversed(player.create()["round"]["rack"]))
             player.send("arrange", places=rack, down=[rack.index("*")])
             token = player.token
-        with room.player() as player:
+        with server.player() as player:
             player.send("sit", token=token)
             view = player.wait_for("view")
             assert (view["you"], view["moves"]) == (0, 0)  # nobody was there, so nothing was played
@@ -481,10 +487,10 @@ def test_a_reload_finds_seat_and_rack() -> None:
 
 
 def test_a_bot_plays_for_who_has_left_until_they_are_back() -> None:
-    with hall(make_match=with_deal(None, FINISHED)) as room, room.player() as host:
+    with local_server(make_match=with_deal(None, FINISHED)) as server, server.player() as host:
         host.create(seats=["person", "person", "greedy", "greedy"])
         assert host.view["stage"] == "lobby"
-        with room.player() as friend:
+        with server.player() as friend:
             friend.send("join", invite=host.view["invite"], name="Can")
             friend.wait_for("view", stage="play")
             assert friend.view["you"] == 1
@@ -500,8 +506,8 @@ def test_a_bot_plays_for_who_has_left_until_they_are_back() -> None:
             host.act(f"throw {next(filter(None, host.round['rack']))}")
             while sum(seat == 1 for seat, *_ in host.round["events"]) < 2 and host.view["stage"] == "play":
                 host.hear()  # the stand-in has moved
-        table = room.house.rooms[host.view["table"]].table
-        with room.player() as friend:
+        table = server.tables.sessions[host.view["table"]].table
+        with server.player() as friend:
             friend.send("sit", token=token)
             view = friend.wait_for("view")
             assert view["you"] == 1
@@ -511,10 +517,10 @@ def test_a_bot_plays_for_who_has_left_until_they_are_back() -> None:
 
 
 def test_invitations_fill_the_free_seats_and_no_more() -> None:
-    with hall() as room, room.player() as host:
+    with local_server() as server, server.player() as host:
         host.create(seats=["person", "person", "greedy", "person"])
         invite = host.view["invite"]
-        with room.player() as first, room.player() as second, room.player() as third:
+        with server.player() as first, server.player() as second, server.player() as third:
             first.send("join", invite=invite, name="  Can\n\x00Su " + "x" * 99)
             assert first.wait_for("view")["you"] == 1
             assert first.view["seats"][1]["name"] == "Can Su" + " " + "x" * 13
@@ -527,9 +533,9 @@ def test_invitations_fill_the_free_seats_and_no_more() -> None:
 
 
 def test_the_next_round_waits_for_all_who_are_here() -> None:
-    with hall(make_match=with_deal(FINISHED)) as room, room.player() as host:
+    with local_server(make_match=with_deal(FINISHED)) as server, server.player() as host:
         host.create(seats=["person", "person", "greedy", "greedy"])
-        with room.player() as friend:
+        with server.player() as friend:
             friend.send("join", invite=host.view["invite"], name="Can")
             friend.wait_for("view", stage="play")
             host.act("finish K2", at=0)
@@ -542,9 +548,9 @@ def test_the_next_round_waits_for_all_who_are_here() -> None:
 
 
 def test_the_next_round_does_not_wait_for_who_has_gone() -> None:
-    with hall(make_match=with_deal(FINISHED)) as room, room.player() as host:
+    with local_server(make_match=with_deal(FINISHED)) as server, server.player() as host:
         host.create(seats=["person", "person", "greedy", "greedy"])
-        with room.player() as friend:
+        with server.player() as friend:
             friend.send("join", invite=host.view["invite"], name="Can")
             friend.wait_for("view", stage="play")
             host.act("finish K2", at=0)
@@ -556,7 +562,7 @@ def test_the_next_round_does_not_wait_for_who_has_gone() -> None:
 
 def test_tables_outlive_the_server(tmp_path: Path) -> None:
     seen: dict[str, Any] = {}
-    with hall(data=tmp_path) as room, room.player() as player:
+    with local_server(data=tmp_path) as server, server.player() as player:
         player.create()
         player.play_round()
         player.send("ready")
@@ -570,7 +576,7 @@ def test_tables_outlive_the_server(tmp_path: Path) -> None:
     assert (tmp_path / "tables.sqlite").stat().st_mode & 0o077 == 0
     [path] = (tmp_path / "records").iterdir()
     assert len(list(Record.read(path).tables())) > 10  # raises where it disagrees with the rules
-    with hall(data=tmp_path) as room, room.player() as player:
+    with local_server(data=tmp_path) as server, server.player() as player:
         player.send("sit", token=token)
         view = player.wait_for("view")
         seen["round"]["rack"] = rack
@@ -580,34 +586,34 @@ def test_tables_outlive_the_server(tmp_path: Path) -> None:
 def test_a_damaged_or_foreign_file_of_tables(tmp_path: Path) -> None:
     (tmp_path / "tables.sqlite").write_bytes(b"this is no database, but long enough to look like a file of one" * 20)
     with pytest.raises(ValueError, match="holds no tables"):
-        House(tmp_path)
+        TableServer(tmp_path)
 
 
 def test_a_kept_table_that_cannot_be_played_again_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with hall(data=tmp_path) as room, room.player() as player:
+    with local_server(data=tmp_path) as server, server.player() as player:
         table_id = player.create()["table"]
-        table = room.house.rooms[table_id].table
+        table = server.tables.sessions[table_id].table
         kept = table.to_json()
-        room.house._store.save(
+        server.tables._store.save(
             {
                 "older": json.dumps({**kept, "id": "older", "version": 0}),
                 "bad": json.dumps({**kept, "id": "bad", "played": [[7, 7, 7]]}),
             }
         )
-    with hall(data=tmp_path) as room, room.player():
-        assert set(room.house.rooms) == {table_id}
+    with local_server(data=tmp_path) as server, server.player():
+        assert set(server.tables.sessions) == {table_id}
     assert [record.getMessage().split()[1] for record in caplog.records] == ["older", "bad"]
 
 
-def test_who_comes_before_the_house_is_ready_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    warm_up = House._warm_up
+def test_who_comes_before_the_server_is_ready_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    warm_up = TableServer._warm_up
 
-    def slowly(house: House) -> Any:
+    def slowly(tables: TableServer) -> Any:
         time.sleep(0.5)
-        return warm_up(house)
+        return warm_up(tables)
 
-    monkeypatch.setattr(House, "_warm_up", slowly)
-    with hall() as room, room.client.websocket_connect("/socket", headers=ORIGIN) as session:
+    monkeypatch.setattr(TableServer, "_warm_up", slowly)
+    with local_server() as server, server.client.websocket_connect("/socket", headers=ORIGIN) as session:
         player = Player(session)
         assert player.hear()["type"] == "welcome"
         player.send("create", name="Ayşe")
@@ -634,7 +640,10 @@ def hanging(observation: Observation) -> int:
 @pytest.mark.parametrize("bot", [failing, illegal, hanging])
 def test_a_bot_that_fails_does_not_hold_up_the_table(bot: Any, caplog: pytest.LogCaptureFixture) -> None:
     limits = Limits(grace=0.0, bot_seconds=0.05)
-    with hall(bots={"bad": bot}, limits=limits, make_match=with_deal(FINISHED)) as room, room.player() as player:
+    with (
+        local_server(bots={"bad": bot}, limits=limits, make_match=with_deal(FINISHED)) as server,
+        server.player() as player,
+    ):
         player.create(seats=["person", "bad", "greedy", "greedy"])
         player.act("throw K2")
         player.wait_for("view", moves=1)
@@ -647,11 +656,11 @@ def test_a_bot_that_fails_does_not_hold_up_the_table(bot: Any, caplog: pytest.Lo
 
 
 def test_the_page_is_small_and_keeps_to_itself() -> None:
-    with hall() as room:
-        page = room.client.get("/")
+    with local_server() as server:
+        page = server.client.get("/")
         assert page.status_code == 200
         assert "default-src 'self'" in page.headers["content-security-policy"]
-        assert room.client.get("/../server.py").status_code == 404
+        assert server.client.get("/../server.py").status_code == 404
     assert sum(path.stat().st_size for path in STATIC.rglob("*") if path.is_file()) < 300_000
     for path in STATIC.rglob("*"):
         if path.is_file() and path.name != "star.svg" and path.name != "icon.svg":
@@ -668,9 +677,9 @@ def test_every_language_has_every_sentence() -> None:
 
 
 def test_rules_of_a_table_are_what_was_asked_for() -> None:
-    with hall() as room, room.player() as player:
+    with local_server() as server, server.player() as player:
         player.create(preset="klasik", switches={"start_points": 7, "teams": True})
         assert player.view["rules"] == {**player.view["rules"], "start_points": 7, "teams": True, "winners": 2}
-        assert room.house.rooms[player.view["table"]].table.match.rules == Rules.preset(
+        assert server.tables.sessions[player.view["table"]].table.match.rules == Rules.preset(
             "klasik", start_points=7, teams=True
         )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from okey_agents.table import terminal as terminal_table
+from okey_agents.table import terminal
 from okey_agents.table.terminal import play
 from okey_env.rules import Rules
 
@@ -28,7 +28,7 @@ def test_commands_and_refusals(typed: list[str], capsys: pytest.CaptureFixture[s
     assert "draw from the stock" in said
     assert "'r99' is not a tile" in said
     assert "15 tiles and must throw or finish" in said
-    assert "sort takes one of runs, groups, pairs" in said
+    assert "sort needs one of runs, groups, pairs" in said
     assert "from a finish" in said
     assert "R4.1" in said
     assert typed == []
@@ -36,26 +36,26 @@ def test_commands_and_refusals(typed: list[str], capsys: pytest.CaptureFixture[s
 
 def test_a_whole_match(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever is asked draws, or throws the last tile of the rack, until the match is over."""
-    tables: list[terminal_table._Terminal] = []
+    terminals: list[terminal._Terminal] = []
 
-    class Watched(terminal_table._Terminal):
+    class Watched(terminal._Terminal):
         def __init__(self, *arguments: object) -> None:
             super().__init__(*arguments)  # type: ignore[arg-type]
-            tables.append(self)
+            terminals.append(self)
 
     def read(prompt: str) -> str:
-        table = tables[0].table
-        if table.over_for_now:
+        table = terminals[0].table
+        if table.round_ended:
             return "q" if table.match.over else ""
         if table.match.round.phase == "draw":
             return "draw"
         return f"throw {[tile for tile in table.seats[0].rack.places if tile][-1]}"
 
-    monkeypatch.setattr(terminal_table, "_Terminal", Watched)
+    monkeypatch.setattr(terminal, "_Terminal", Watched)
     monkeypatch.setattr("builtins.input", read)
     assert play(Rules(start_points=5), ("greedy", "greedy", "greedy"), seed=1) == 0
     said = capsys.readouterr().out
-    assert tables[0].table.match.over
+    assert terminals[0].table.match.over
     assert "the match is over" in said
     assert "won the round" in said
 

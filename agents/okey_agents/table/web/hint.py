@@ -1,4 +1,4 @@
-"""The hint: what the coach would do and why, as codes with numbers of which the page makes its own sentences."""
+"""Hints: the coach's best move with its reasons, as codes and numbers for the page, or as an English sentence."""
 
 from typing import Any
 
@@ -7,33 +7,33 @@ from okey_env import actions
 from okey_env.observation import Observation
 from okey_env.tiles import kind_text
 
-_MANY = 5
-"""Kinds that help are named only where they are not more than these."""
+_MAX_NAMED = 5
+"""If more kinds than this help, they are counted but not named."""
 
 
 def hint_for(observation: Observation, worlds: int) -> dict[str, Any]:
-    """The best move in the coach's eyes.
+    """The coach's best move, for the page.
 
     Args:
-        observation: what the player knows; it is its turn.
-        worlds: in how many worlds the coach tries moves; 0: it says only what is certain.
+        observation: what the player knows; it is the player's turn.
+        worlds: in how many worlds the coach tries moves; 0: it tries none and gives no expected points.
 
     Returns:
-        `action` as text, the `tile` that it lays or takes, and `reasons`, each with its `code` and numbers; tiles in
-        them are text.
+        `action` as text, the `tile` that it lays or takes (None: no tile), and `reasons`, each a mapping with its
+        `code` and numbers; tiles in them are text.
     """
     best = advise(observation, worlds)[0]
     okey = observation.okey
     kind = observation.offer if best.action == actions.TAKE else actions.tile_of(best.action)
     reasons = []
     for reason in best.reasons:
-        said: dict[str, Any] = reason.to_dict()
-        if "kinds" in said:
-            kinds = said.pop("kinds")
-            said["names"] = [kind_text(kind, okey) for kind in kinds] if len(kinds) <= _MANY else []
-        if "kind" in said:
-            said["tile"] = kind_text(said.pop("kind"), okey)
-        reasons.append(said)
+        shown: dict[str, Any] = reason.to_dict()
+        if "kinds" in shown:
+            kinds = shown.pop("kinds")
+            shown["names"] = [kind_text(kind, okey) for kind in kinds] if len(kinds) <= _MAX_NAMED else []
+        if "kind" in shown:
+            shown["tile"] = kind_text(shown.pop("kind"), okey)
+        reasons.append(shown)
     return {
         "action": actions.to_text(best.action, okey),
         "tile": None if kind is None else kind_text(kind, okey),
@@ -42,5 +42,5 @@ def hint_for(observation: Observation, worlds: int) -> dict[str, Any]:
 
 
 def hint_text(observation: Observation, worlds: int) -> str:
-    """The same as an English sentence."""
+    """The coach's best move with its reasons as an English sentence; arguments as for `hint_for`."""
     return advise(observation, worlds)[0].text(observation.okey)

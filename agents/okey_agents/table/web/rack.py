@@ -1,7 +1,7 @@
-"""A rack as it lies (RULES R9.1): thirty places in two rows, and whether what lies there are melds with gaps between.
+"""A rack as it lies (RULES R9.1): thirty places in two rows, and the check that its tiles lie as melds with gaps.
 
-The order of a rack is the player's own. Tiles come to a free place and go from theirs; nothing else moves. The engine
-knows no order: it counts tiles by kind.
+The order of a rack is the player's own. A new tile comes to a free place, and a tile that is thrown leaves its place
+free; nothing else moves. The engine has no order: it counts tiles by kind.
 """
 
 from collections import Counter
@@ -16,16 +16,16 @@ _GROUP_SIZE = (3, 4)
 
 
 class Fault(NamedTuple):
-    """The first thing that is wrong with a rack that is claimed to be finished."""
+    """The first block of tiles on a rack that is neither a meld nor a pair."""
 
     reason: str
-    """`alone`, `short`, `repeat`, `order`, `mixed` or `no_pair`; the page has a sentence for each."""
+    """Why: `alone`, `short`, `repeat`, `order`, `mixed` or `no_pair`; the page has a sentence for each."""
     places: tuple[int, ...]
-    """Where: the places of the tiles that stand together there."""
+    """The places of the block's tiles."""
 
 
 class Rack:
-    """The places of one rack, each a tile as text or empty, and which of them lie face down."""
+    """The thirty places of one rack, each a tile as text or None, and which of them lie face down."""
 
     def __init__(self, places: Sequence[str | None] = (None,) * PLACES, down: Sequence[int] = ()) -> None:
         self.places = list(places)
@@ -33,7 +33,7 @@ class Rack:
 
     @classmethod
     def dealt(cls, kinds: Sequence[int], okey: int) -> "Rack":
-        """A rack just dealt: in the order of the kinds, half of it on each row."""
+        """A rack just dealt: the tiles in the given order, half of them on each row."""
         rack = cls()
         half = (len(kinds) + 1) // 2
         for i, kind in enumerate(kinds):
@@ -41,21 +41,21 @@ class Rack:
         return rack
 
     def add(self, tile: str, place: int | None = None) -> int:
-        """Put a tile to a free place: the one asked for, or the last free one, apart from the others."""
+        """Put a tile on `place` if that is free, otherwise on the last free place; returns the place."""
         if place is None or self.places[place] is not None:
             place = max(i for i in range(PLACES) if self.places[i] is None)
         self.places[place] = tile
         return place
 
     def remove(self, tile: str, place: int | None = None) -> None:
-        """Take a tile away: from the place named if it lies there, else one that lies face up if there is one."""
+        """Take a tile from `place` if it lies there, otherwise from another place: face up if there is one."""
         if place is None or self.places[place] != tile:
             place = min((i for i in range(PLACES) if self.places[i] == tile), key=lambda i: i in self.down)
         self.places[place] = None
         self.down.discard(place)
 
     def arrange(self, places: Sequence[str | None], down: Sequence[int]) -> None:
-        """Lay the same tiles in another order.
+        """Put the same tiles in another order.
 
         Raises:
             ValueError: they are not the same tiles, or something other than an okey lies face down.
@@ -63,7 +63,7 @@ class Rack:
         if len(places) != PLACES:
             raise ValueError(f"the rack has {len(places)} places: expected {PLACES}")
         if Counter(tile for tile in places if tile) != Counter(tile for tile in self.places if tile):
-            raise ValueError("the arrangement has other tiles than the rack")
+            raise ValueError("the arrangement does not have the tiles of the rack")
         if any(places[place] != "*" for place in down):
             raise ValueError("only an okey can lie face down")
         self.places = list(places)
@@ -71,7 +71,7 @@ class Rack:
 
 
 def blocks(places: Sequence[str | None]) -> Iterator[list[int]]:
-    """The places of tiles that stand together without a gap, row by row."""
+    """The blocks of tiles that stand together without a gap, row by row, each as its places."""
     block: list[int] = []
     for place in range(len(places)):
         if block and (places[place] is None or place % ROW == 0):
@@ -84,10 +84,12 @@ def blocks(places: Sequence[str | None]) -> Iterator[list[int]]:
 
 
 def fault_of(places: Sequence[str | None], okey: int, *, run_13_1: bool = True) -> Fault | None:
-    """The first fault of fourteen tiles that are claimed to be melds, or seven pairs, as they lie (R9.1).
+    """The first block that keeps fourteen tiles from being melds or seven pairs as they lie (R9.1); None: no fault.
+
+    The blocks are checked as pairs if most of them have two tiles, otherwise as melds.
 
     Args:
-        places: the thirty places, the finishing tile already gone.
+        places: the thirty places, without the finishing tile.
         okey: the okey's face.
         run_13_1: whether a 1 may follow a 13.
 
@@ -112,7 +114,7 @@ def _fault_of_pair(kinds: list[int]) -> str | None:
 
 
 def _fault_of_meld(kinds: list[int], run_13_1: bool) -> str | None:
-    """What keeps tiles in this order from being a run, in either direction, or a group."""
+    """Why tiles in this order are neither a run, in either direction, nor a group; None: they are one."""
     if len(kinds) == 1:
         return "alone"
     if len(kinds) < 3:
@@ -126,7 +128,7 @@ def _fault_of_meld(kinds: list[int], run_13_1: bool) -> str | None:
 
 
 def _is_run(kinds: list[int], run_13_1: bool) -> bool:
-    """R4.1, rising: the tiles stand for first, first + 1, …; 14 is the 1 after a 13."""
+    """R4.1, rising: the tiles stand for first, first + 1, … of one colour; 14 stands for the 1 after a 13."""
     last = NUM_NUMBERS + (1 if run_13_1 else 0)
     for colour in range(len(COLOURS)):
         for first in range(1, last - len(kinds) + 2):

@@ -1,14 +1,14 @@
-"""What a player is told when something cannot be done. Nothing has changed then."""
+"""What a player is told when the server does not do what was asked for. Nothing has changed then."""
 
 from typing import Any
 
 
-class Refused(Exception):  # noqa: N818 - it is an answer to a player, as a rule no fault of anybody's
-    """A message that is not carried out.
+class Refused(Exception):  # noqa: N818 - it is an answer to a player, and seldom an error
+    """Raised for a message that is not carried out.
 
     Args:
-        code: what the page looks up in its own language, like `not_your_turn`.
-        text: the same as an English sentence.
+        code: the key of the page's sentence in each language, like `not_your_turn`.
+        text: the sentence in English.
         details: numbers and tiles for the page's sentence.
     """
 
@@ -19,5 +19,5 @@ class Refused(Exception):  # noqa: N818 - it is an answer to a player, as a rule
         self.details = details
 
     def message(self) -> dict[str, Any]:
-        """As it goes over the wire."""
+        """The message to the page."""
         return {"type": "error", "code": self.code, "text": self.text, **self.details}

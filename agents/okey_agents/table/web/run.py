@@ -1,4 +1,4 @@
-"""Serves the table until it is interrupted."""
+"""Serves the page until the process is interrupted."""
 
 import asyncio
 import contextlib
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import uvicorn
 
-from okey_agents.table.web.house import House
-from okey_agents.table.web.server import make_app
+from okey_agents.table.web.app import make_app
+from okey_agents.table.web.table_server import TableServer
 from okey_env.bots import BotSpec, make_bot
 
 _FRAME = 64 * 1024
-"""Bytes of a message at which a connection is closed; the house's own limit answers long before."""
+"""Bytes of a message at which a connection is closed. The limit of `TableServer` refuses shorter messages first."""
 
 
 def serve(
@@ -28,19 +28,27 @@ def serve(
 ) -> None:
     """Serve the page at an address until the process is interrupted.
 
+    Args:
+        host: the address to listen on.
+        port: 0: any free one.
+        data: folder for kept tables and records; None: nothing is kept.
+        bots: further bots by name, beside the installed ones.
+        names: as `hosts` of `make_app`.
+        browser: whether to open the page.
+
     Raises:
-        OSError: the address cannot be had.
-        ValueError: a bot cannot be loaded, or the file of tables is none.
+        OSError: the address is in use or does not exist here.
+        ValueError: a bot cannot be loaded, or the file of tables is not one.
     """
     for spec in bots.values():
-        make_bot(spec)  # a folder that holds no bot is named now, not in the middle of a game
+        make_bot(spec)  # so that a folder without a bot is reported now, and not in the middle of a game
     with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
         port = listener.getsockname()[1]
-        house = House(data, bots, processes=True)
+        tables = TableServer(data, bots, processes=True)
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}/"
         print(f"The table is at {address} (Ctrl-C ends it; tables are kept in {data})", flush=True)
-        app = make_app(house, {*names, host})
+        app = make_app(tables, {*names, host})
         config = uvicorn.Config(
             app,
             ws="websockets-sansio",

@@ -1,4 +1,4 @@
-"""What is settled when a table is set up: rules, rack check, pace, who sits where."""
+"""The settings of a table: rules, rack check, pace, and who sits where."""
 
 import dataclasses
 from collections.abc import Collection, Mapping
@@ -9,26 +9,27 @@ from okey_env.rules import PRESETS, Rules, as_rules
 from okey_env.tiles import NUM_SEATS
 
 PERSON = "person"
-"""Who is to sit there when it is no bot."""
+"""Stands for a person where a seat could also be given to a bot."""
 PACES = {"slow": 1.2, "normal": 0.7, "fast": 0.25, "instant": 0.0}
 """Seconds that a bot waits before each of its moves, so that people can follow."""
 RACK_CHECKS = ("free", "as_laid")
 _MAX_NAME = 20
+_STRENGTH = ("expert", "efficient", "greedy")
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """A table before anybody sits at it."""
+    """The settings of a table, fixed when it is set up."""
 
     rules: Rules = dataclasses.field(default_factory=Rules)
     rack_check: str = "free"
-    """R9.1: `free`: the program finds the melds; `as_laid`: they must lie on the rack with gaps between them."""
+    """R9.1. `free`: the server finds the melds; `as_laid`: they must lie on the rack with gaps between them."""
     pace: str = "normal"
     seats: tuple[str, str, str, str] = (PERSON, "greedy", "greedy", "greedy")
-    """For each seat a bot's name or `person`; who sets up the table takes the first person's seat, or watches."""
+    """For each seat a bot's name or `PERSON`. Who sets up the table takes the first person's seat, or watches."""
 
     def to_json(self) -> dict[str, Any]:
-        """As a message has it; the inverse of `read`."""
+        """The settings as plain data, as in messages; the inverse of `read`."""
         preset = self.rules.preset_name
         return {
             "preset": preset,
@@ -40,10 +41,10 @@ class Settings:
 
     @classmethod
     def read(cls, given: Mapping[str, Any], bots: Collection[str]) -> "Settings":
-        """Settings from a message.
+        """The settings in a message; what is missing there has its default. `bots` are those that can be chosen.
 
         Raises:
-            Refused: something in it is not to be had; the sentence says what.
+            Refused: a setting is unknown or has a wrong value; the sentence says which.
         """
         known = {"preset", "switches", "rack_check", "pace", "seats"}
         if unknown := sorted(set(given) - known):
@@ -64,11 +65,16 @@ class Settings:
         return cls(rules, rack_check, pace, (first, second, third, fourth))
 
 
+def strongest(bots: Collection[str]) -> str:
+    """The strongest of some bots: it plays where nobody has chosen one."""
+    return next((name for name in _STRENGTH if name in bots), next(iter(bots)))
+
+
 def player_name(given: Any) -> str:
-    """A name as it is shown: one line, not too long.
+    """A player's name as it is shown: one line of at most 20 characters, `?` if nothing is left.
 
     Raises:
-        Refused: it is no text.
+        Refused: the name is not a text.
     """
     if not isinstance(given, str):
         raise _bad(f"name={given!r}: expected a text")

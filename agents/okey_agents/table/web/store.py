@@ -1,4 +1,4 @@
-"""Tables kept on disk, so that they outlive the server: one SQLite file, a row of JSON for each."""
+"""Keeps tables on disk, so that they survive a restart of the server: one SQLite file, a row of JSON for each table."""
 
 import json
 import sqlite3
@@ -8,13 +8,13 @@ from typing import Any
 
 
 class Store:
-    """The file. Its methods are called from one thread at a time.
+    """The file of tables. Its methods must be called from one thread at a time.
 
     Args:
-        path: the file, made if it is not there, for its owner's eyes only; None: nothing is kept.
+        path: the file; it is created, readable for its owner only, if it does not exist. None: nothing is kept.
 
     Raises:
-        ValueError: the file is there and is none of ours.
+        ValueError: the file exists and is not a SQLite file.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -30,17 +30,17 @@ class Store:
         except sqlite3.DatabaseError as error:
             self._file.close()
             raise ValueError(
-                f"{path} holds no tables that can be read ({error}): move it away, or name another"
+                f"{path} holds no tables that can be read ({error}): move it away, or name another folder"
             ) from None
 
     def load(self) -> list[dict[str, Any]]:
-        """All tables that are kept."""
+        """All tables that are kept, as `save` was given them, decoded."""
         if self._file is None:
             return []
         return [json.loads(kept) for (kept,) in self._file.execute("SELECT kept FROM tables")]
 
     def save(self, changes: Mapping[str, str | None]) -> None:
-        """Keep tables by id, as JSON; None: forget that one."""
+        """Write tables: by id the JSON of a table, or None to remove it."""
         if self._file is None:
             return
         with self._file:

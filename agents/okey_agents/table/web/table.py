@@ -1,7 +1,7 @@
-"""A table without a network: who sits where, the match, the racks as they lie, and what players may do with them.
+"""A table without a network: who sits where, the match, the order of the racks, and what players may do.
 
-Everything here is quick and single-threaded. Bots are not asked here: whoever runs the table asks them when `mover`
-says so, and brings the move to `play`.
+Everything here is quick and single-threaded. A table does not ask bots: whoever runs it asks them when `bot_to_move`
+names a seat, and gives the move to `play`.
 """
 
 import math
@@ -19,7 +19,7 @@ from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS, kind_text, kinds_of
 
 MakeMatch = Callable[[Rules, int], Match]
-"""A match from its rules and a seed."""
+"""Makes a match of rules and a seed."""
 
 _VERSION = 1
 _TOKEN_BYTES = 24
@@ -27,18 +27,18 @@ _BOT_NAMES = ("Defne", "Kerem", "Zeynep", "Emre")
 
 
 class Seat:
-    """One of the four places: a bot's, or a person's, whom a bot stands in for while nobody is there."""
+    """One of the four seats: of a bot, by its name, or of a `PERSON`, for whom a bot plays while they are away."""
 
     def __init__(self, who: str, number: int) -> None:
         self.bot = None if who == PERSON else who
-        """The bot that plays here; None: a person's seat."""
+        """The name of the bot whose seat this is; None: a person's seat."""
         self.name = _BOT_NAMES[number] if self.bot else ""
         self.token: str | None = None
-        """What lets a person come back; None: nobody has taken the seat yet."""
+        """The secret with which the person comes back; None: nobody has taken the seat yet."""
         self.here = 0
         """Open connections of that person."""
         self.away_since: float | None = -math.inf
-        """When the last of them closed, by the monotonic clock; None while one is open."""
+        """When the last of these connections closed, by the monotonic clock; None while one is open."""
         self.ready = False
         self.rack = Rack()
 
@@ -47,35 +47,36 @@ class Table:
     """One table.
 
     Args:
-        settings: what was agreed.
+        settings: rules, rack check, pace and seats.
         seed: settles the deals of its first match.
-        make_match: how a match is made; tests give chosen positions.
+        make_match: makes a match of rules and a seed; tests give chosen positions.
     """
 
     def __init__(self, settings: Settings, seed: int, make_match: MakeMatch = Match) -> None:
         self.id = secrets.token_urlsafe(6)
         self.invite = secrets.token_urlsafe(_TOKEN_BYTES)
-        """Who has this may take a free seat."""
-        self.watch: str | None = None
-        """What lets whoever set up a table of four bots come back to watch it."""
+        """The secret with which a person takes a free seat."""
+        self.watch_token: str | None = None
+        """The secret with which the person who set up a table of four bots comes back to watch it."""
         self.settings = settings
         self.seats = [Seat(who, number) for number, who in enumerate(settings.seats)]
         self.started = False
         self.watchers = 0
         self.version = 0
-        """Goes up with everything that anybody can see."""
+        """Increases with every change that anybody can see."""
         self.touched = time.time()
+        """When the table last changed, in seconds since the epoch."""
         self._make_match = make_match
-        self._begin(seed)
+        self._begin_match(seed)
 
-    def _begin(self, seed: int) -> None:
+    def _begin_match(self, seed: int) -> None:
         self.seed = seed
         self.match = self._make_match(self.settings.rules, seed)
         self.played: list[list[int]] = [[]]
-        """The actions of each round of this match; with the seed, all of it."""
-        self._lay_out()
+        """The actions of each round of this match. With the seed they are the whole match."""
+        self._deal_racks()
 
-    def _lay_out(self) -> None:
+    def _deal_racks(self) -> None:
         for number, seat in enumerate(self.seats):
             seat.rack = Rack.dealt(list(kinds_of(self.match.round.racks[number])), self.match.round.okey)
             seat.ready = False
@@ -83,7 +84,7 @@ class Table:
     # --- coming and going --------------------------------------------------------------------------------
 
     def take_seat(self, name: str) -> tuple[int, str]:
-        """Give the first free person's seat to somebody: the seat and the token to come back with.
+        """Give somebody the first free seat of a person; returns the seat and the token to come back with.
 
         Raises:
             Refused: no seat is free.
@@ -97,14 +98,14 @@ class Table:
                 return number, seat.token
         raise Refused("table_full", "every seat at this table is taken")
 
-    def take_watch(self) -> str:
-        """Watch a table of four bots, which begin at once: the token to come back with."""
-        self.watch = secrets.token_urlsafe(_TOKEN_BYTES)
+    def start_watching(self) -> str:
+        """Start a table of four bots for somebody who watches; returns the token to come back with."""
+        self.watch_token = secrets.token_urlsafe(_TOKEN_BYTES)
         self.started = True
-        return self.watch
+        return self.watch_token
 
-    def come(self, number: int | None) -> None:
-        """A connection of a seat, or of somebody who watches, has opened."""
+    def connect(self, number: int | None) -> None:
+        """Count a connection that has opened, by its seat (None: it watches)."""
         if number is None:
             self.watchers += 1
         else:
@@ -112,8 +113,8 @@ class Table:
             self.seats[number].away_since = None
         self._changed()
 
-    def go(self, number: int | None, *, for_good: bool = False) -> None:
-        """A connection has closed; `for_good` if its player has said so and a bot is to play at once (R8.5)."""
+    def disconnect(self, number: int | None, *, for_good: bool = False) -> None:
+        """Count a connection that has closed; with `for_good` a bot plays for its person at once (R8.5)."""
         if number is None:
             self.watchers -= 1
         else:
@@ -122,12 +123,12 @@ class Table:
             if seat.here == 0:
                 seat.away_since = -math.inf if for_good else time.monotonic()
         self._changed()
-        if self.over_for_now:
-            self._go_on_if_ready()
+        if self.round_ended:
+            self._continue_if_ready()
 
     @property
-    def somebody_here(self) -> bool:
-        """Whether anybody sits or watches; a table without is left as it is."""
+    def occupied(self) -> bool:
+        """Whether anybody sits or watches. At an empty table nothing is played."""
         return self.watchers > 0 or any(seat.here for seat in self.seats)
 
     # --- where it stands ---------------------------------------------------------------------------------
@@ -142,18 +143,18 @@ class Table:
         return "match_over" if self.match.over else "round_over"
 
     @property
-    def over_for_now(self) -> bool:
-        """Whether the next round, or the next match, waits for those who are here."""
+    def round_ended(self) -> bool:
+        """Whether the round is over and the next round or match waits for those who are here."""
         return self.started and self.match.round.over
 
     @property
     def moves(self) -> int:
-        """Moves of this match so far; a player's message names it, so that a late one is known."""
+        """Moves of this match so far. A player's message names this number, so that a late message is recognized."""
         return sum(map(len, self.played))
 
-    def program_seat(self, grace: float) -> int | None:
-        """The seat to move if a program is to play it: a bot's, or a person's who has been away for `grace` seconds."""
-        if self.stage != "play" or not self.somebody_here:
+    def bot_to_move(self, grace: float) -> int | None:
+        """The seat to move if a bot plays it: a bot's, or that of a person who has been away for `grace` seconds."""
+        if self.stage != "play" or not self.occupied:
             return None
         seat = self.seats[self.match.round.turn]
         if seat.bot is not None or seat.token is None:
@@ -164,10 +165,10 @@ class Table:
     # --- play --------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin although seats are free: bots play there until somebody comes.
+        """Begin although seats are free; bots play there until somebody takes them.
 
         Raises:
-            Refused: it has begun.
+            Refused: the table has begun already.
         """
         if self.started:
             raise Refused("round_running", "the table has begun already")
@@ -175,16 +176,16 @@ class Table:
         self._changed()
 
     def act(self, number: int, text: str, at: int, place: int | None) -> None:
-        """Do what the player of a seat asks for.
+        """Do the action that a player asks for.
 
         Args:
             number: the seat.
             text: the action, like `throw R5`.
             at: `moves` as the player sees it.
-            place: the place of the tile to lay, or where a drawn one is to stand.
+            place: on the rack: where the tile to lay stands, or where a drawn tile is to stand; None: anywhere.
 
         Raises:
-            Refused: it may not, or not now; nothing has changed.
+            Refused: the action is not possible, or not now; nothing has changed.
         """
         round = self.match.round
         if self.stage != "play":
@@ -199,13 +200,17 @@ class Table:
             raise Refused("malformed", str(error)) from None
         kind = actions.tile_of(action)
         if kind is None:
-            self._check_plain(action)
+            self._check_without_tile(action)
         else:
-            self._check_laying(number, action, kind, place)
+            self._check_with_tile(number, action, kind, place)
         self.play(action, place)
 
     def play(self, action: int, place: int | None = None) -> None:
-        """Do a legal action of the seat to move and keep its rack; ValueError if it is not legal."""
+        """Do an action of the seat to move, and change its rack; `place` as in `act`.
+
+        Raises:
+            ValueError: the action is not legal; nothing has changed.
+        """
         round, mover = self.match.round, self.match.round.turn
         before = round.racks[mover].astype(int)
         self.match.apply(action)
@@ -219,7 +224,7 @@ class Table:
                 rack.remove(kind_text(kind, round.okey), place)
         self._changed()
 
-    def _check_plain(self, action: int) -> None:
+    def _check_without_tile(self, action: int) -> None:
         round = self.match.round
         if action in round.legal_actions():
             return
@@ -231,7 +236,7 @@ class Table:
             code = "stock_empty" if action == actions.DRAW else "nothing_offered"
         raise Refused(code, round.why_illegal(action))
 
-    def _check_laying(self, number: int, action: int, kind: int, place: int | None) -> None:
+    def _check_with_tile(self, number: int, action: int, kind: int, place: int | None) -> None:
         round, rack = self.match.round, self.seats[number].rack
         tile = kind_text(kind, round.okey)
         if round.phase == "draw":
@@ -242,12 +247,12 @@ class Table:
             raise Refused("stale", f"{tile} does not stand at place {place}")
         held = [i for i in range(PLACES) if rack.places[i] == tile]
         if (place if place is not None else held[0]) in rack.down and (place is not None or rack.down >= set(held)):
-            raise Refused("face_down", "that okey lies face down: turn it up before laying it", tile=tile)
+            raise Refused("face_down", "that okey lies face down: turn it over before you use it", tile=tile)
         if actions.is_finish(action):
-            self._check_claim(number, action, tile, place)
+            self._check_finish(number, action, tile, place)
 
-    def _check_claim(self, number: int, action: int, tile: str, place: int | None) -> None:
-        """R5.3: a claim is looked at before it counts; a wrong one is refused and costs nothing."""
+    def _check_finish(self, number: int, action: int, tile: str, place: int | None) -> None:
+        """Refuse a finish that is not one; a wrong claim costs nothing (R5.3)."""
         round = self.match.round
         if self.settings.rack_check == "as_laid":
             laid = Rack(self.seats[number].rack.places)
@@ -257,7 +262,7 @@ class Table:
                 tiles = " ".join(str(laid.places[i]) for i in fault.places)
                 raise Refused(
                     "laid_wrong",
-                    f"{tiles}, as it lies, is no meld: {fault.reason}",
+                    f"{tiles} is not a meld as it lies: {fault.reason}",
                     reason=fault.reason,
                     places=list(fault.places),
                 )
@@ -265,10 +270,10 @@ class Table:
             raise Refused("not_finished", round.why_illegal(action), tile=tile)
 
     def arrange(self, number: int, places: Sequence[str | None], down: Sequence[int]) -> None:
-        """Lay a rack in another order.
+        """Put the tiles of a seat's rack in another order, as `Rack.arrange` does.
 
         Raises:
-            Refused: it holds other tiles.
+            Refused: the rack holds other tiles, or something other than an okey lies face down.
         """
         try:
             self.seats[number].rack.arrange(places, down)
@@ -277,28 +282,28 @@ class Table:
         self.touched = time.time()
 
     def ready(self, number: int | None) -> None:
-        """A player wants the next round, or after the match a new one; it begins when all who are here do.
+        """Take note that a seat (None: a watcher) wants the next round or match, which begins when all who are here do.
 
         Raises:
-            Refused: the round goes on.
+            Refused: the round is not over.
         """
-        if not self.over_for_now:
+        if not self.round_ended:
             raise Refused("round_running", "the round is not over")
         if number is not None:
             self.seats[number].ready = True
         self._changed()
-        self._go_on_if_ready(asked=True)
+        self._continue_if_ready(asked=True)
 
-    def _go_on_if_ready(self, *, asked: bool = False) -> None:
+    def _continue_if_ready(self, *, asked: bool = False) -> None:
         here = [seat for seat in self.seats if seat.here]
         if not all(seat.ready for seat in here) or not (here or asked):
             return
         if self.match.over:
-            self._begin(secrets.randbits(63))
+            self._begin_match(secrets.randbits(63))
         else:
             self.match.next_round()
             self.played.append([])
-            self._lay_out()
+            self._deal_racks()
         self._changed()
 
     def _changed(self) -> None:
@@ -308,12 +313,12 @@ class Table:
     # --- keeping -----------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """All of the table, hidden tiles included, to be kept on the server; the inverse of `restore`."""
+        """The whole table, hidden tiles included, as plain data to be kept on the server; the inverse of `restore`."""
         return {
             "version": _VERSION,
             "id": self.id,
             "invite": self.invite,
-            "watch": self.watch,
+            "watch": self.watch_token,
             "settings": self.settings.to_json(),
             "started": self.started,
             "touched": self.touched,
@@ -333,13 +338,13 @@ class Table:
 
     @classmethod
     def restore(cls, saved: dict[str, Any], settings: Settings, make_match: MakeMatch = Match) -> "Table":
-        """A table as it was kept: its match is played again from seed and actions.
+        """A table from what `to_json` gave. Its match is played again from its seed and actions.
 
         Raises:
-            ValueError, KeyError: it was kept by another version, or is damaged.
+            ValueError, KeyError: the data is of another version, or damaged.
         """
         if saved["version"] != _VERSION:
-            raise ValueError(f"the table is kept in version {saved['version']}: expected {_VERSION}")
+            raise ValueError(f"the table was kept in version {saved['version']}: expected {_VERSION}")
         table = cls(settings, saved["seed"], make_match)
         for i, round_actions in enumerate(saved["played"]):
             if i > 0:
@@ -347,7 +352,7 @@ class Table:
             for action in round_actions:
                 table.match.apply(action)
         table.played = saved["played"]
-        table.id, table.invite, table.watch = saved["id"], saved["invite"], saved["watch"]
+        table.id, table.invite, table.watch_token = saved["id"], saved["invite"], saved["watch"]
         table.started, table.touched = saved["started"], saved["touched"]
         for seat, kept in zip(table.seats, saved["seats"], strict=True):
             seat.name, seat.token, seat.ready = kept["name"], kept["token"], kept["ready"]

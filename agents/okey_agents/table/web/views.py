@@ -1,7 +1,7 @@
-"""What a seat is told of its table.
+"""What a seat is told of its table, as plain data for messages.
 
-All of a running round is read from the seat's `Observation`, never from the round; only a round that is over is laid
-open.
+A running round is read from the seat's `Observation`, never from the round itself. Only a round that is over is shown
+with all its tiles.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD, face_text, kind_text, kin
 
 
 def view(table: Table, number: int | None) -> dict[str, Any]:
-    """The table as seat `number` may see it; None: somebody who only watches."""
+    """The table as seat `number` may see it, or as somebody who watches (None) may."""
     match = table.match
     return {
         "type": "view",
@@ -52,22 +52,22 @@ def view(table: Table, number: int | None) -> dict[str, Any]:
 
 
 def round_view(table: Table, number: int | None) -> dict[str, Any]:
-    """The round as a seat may see it, with seats as they are numbered at the table."""
+    """The round under way as `number` may see it, as in `view`. Seats have their numbers at the table."""
     watching = number is None
     seen = table.match.round.observe(number or 0)
     okey = seen.okey
     may = np.flatnonzero(seen.action_mask) if not watching else np.empty(0, int)
     rack = table.seats[number].rack if number is not None else None
     return {
-        "starter": _at_table(seen, seen.starter),
-        "turn": _at_table(seen, seen.turn),
+        "starter": _seat_of(seen, seen.starter),
+        "turn": _seat_of(seen, seen.turn),
         "phase": seen.phase,
         "indicator": face_text(seen.indicator),
         "okey": face_text(okey),
         "stock": seen.stock_left,
         "offer": None if seen.offer is None else kind_text(seen.offer, okey),
-        "shown_by": None if seen.shown_by is None else _at_table(seen, seen.shown_by),
-        "tiles": [14 + (seen.phase == "throw" and _at_table(seen, seen.turn) == seat) for seat in range(NUM_SEATS)],
+        "shown_by": None if seen.shown_by is None else _seat_of(seen, seen.shown_by),
+        "tiles": [14 + (seen.phase == "throw" and _seat_of(seen, seen.turn) == seat) for seat in range(NUM_SEATS)],
         "heaps": _heaps(seen),
         "rack": rack.places if rack else None,
         "down": sorted(rack.down) if rack else [],
@@ -82,19 +82,21 @@ def round_view(table: Table, number: int | None) -> dict[str, Any]:
     }
 
 
-def _at_table(seen: Observation, step: int) -> int:
+def _seat_of(seen: Observation, step: int) -> int:
+    """The seat so many steps to the observer's right."""
     return (seen.seat + step) % NUM_SEATS
 
 
 def _by_seat(seen: Observation, values: tuple[int, ...]) -> list[int]:
+    """Values that begin with the observer's, by seat."""
     return [values[(seat - seen.seat) % NUM_SEATS] for seat in range(NUM_SEATS)]
 
 
 def _events(seen: Observation, watching: bool) -> list[list[Any]]:
-    """What has happened: seat, event, tile; a drawn tile is known to who drew it, if that is the observer."""
+    """What has happened: seat, event, tile. A drawn tile is None unless the observer drew it and is not `watching`."""
     return [
         [
-            _at_table(seen, event.seat),
+            _seat_of(seen, event.seat),
             event.event,
             None if event.kind is None or (watching and event.event == "draw") else kind_text(event.kind, seen.okey),
         ]
@@ -103,7 +105,7 @@ def _events(seen: Observation, watching: bool) -> list[list[Any]]:
 
 
 def _heaps(seen: Observation) -> list[list[str]]:
-    """The throws that lie before each seat, the last on top; only that one where the rules show no more (R3.4)."""
+    """The throws of each seat that lie on the table, the last on top; only the last if the rules hide others (R3.4)."""
     heaps: list[list[str]] = [[] for _ in range(NUM_SEATS)]
     events = _events(seen, watching=True)
     for seat, event, tile in events:
@@ -114,7 +116,7 @@ def _heaps(seen: Observation) -> list[list[str]]:
     if not events:
         for step, kind in enumerate(seen.last_throws):
             if kind is not None:
-                heaps[_at_table(seen, step)].append(kind_text(kind, seen.okey))
+                heaps[_seat_of(seen, step)].append(kind_text(kind, seen.okey))
     return heaps
 
 
@@ -127,7 +129,7 @@ def rounds_over(table: Table) -> list[Round]:
 
 
 def score_line(round: Round) -> dict[str, Any]:
-    """A line of the score sheet."""
+    """A round that is over as a line of the score sheet."""
     return {
         "lost": list(round.lost),
         "winner": round.winner,
@@ -138,7 +140,7 @@ def score_line(round: Round) -> dict[str, Any]:
 
 
 def result(round: Round) -> dict[str, Any]:
-    """A round that is over, with all racks laid out as they lie best."""
+    """A round that is over, with every rack arranged: as seven pairs if it won with them, otherwise as melds."""
     okey = round.okey
     finish = int(round.fields["finish_kind"].item())
     return {
@@ -173,12 +175,12 @@ def _laid_as_pairs(rack: hands.Counts, okey: int) -> dict[str, Any]:
     return {"melds": [*pairs, *([["*", "*"]] if wilds == 2 else [])], "parts": [], "left": []}
 
 
-def story(round: Round) -> dict[str, Any]:
-    """A round that is over from its deal on, all racks open, for the replay."""
+def replay_of(round: Round) -> dict[str, Any]:
+    """A round that is over, for its replay: all racks as they were dealt, and all events."""
     log = [int(entry) for entry in round.fields["log"][0, : round.fields["num_events"].item()]]
     events = [(seat, EVENTS[event], kind) for event, seat, kind in map(unpack_event, log)]
     racks = round.racks.astype(int)
-    for seat, event, kind in events:  # back to the deal
+    for seat, event, kind in events:  # undo all events
         racks[seat, kind] += {"draw": -1, "take": -1, "throw": 1, "finish": 1}.get(event, 0)
     return {
         **score_line(round),

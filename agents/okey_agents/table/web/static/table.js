@@ -1,6 +1,6 @@
 // The page of a table: felt, rack, buttons, panel, and what the player can do with them.
 
-import { h, icon, set } from "./dom.js";
+import { h, icon } from "./dom.js";
 import { endDialog } from "./ends.js";
 import { Felt } from "./felt.js";
 import { Panel } from "./panel.js";
