@@ -1,8 +1,8 @@
 // The page: which screen is shown, and what comes from the server.
 
+import { Connection, keepSeat, keptSeats } from "./connection.js";
 import { h } from "./dom.js";
 import { homePage, joinPage, lobbyPage } from "./home.js";
-import { Line, keepSeat, keptSeats } from "./net.js";
 import { TablePage } from "./table.js";
 import { errorText, preferredLanguage, speak, t } from "./words.js";
 
@@ -12,16 +12,16 @@ const live = document.getElementById("live");
 
 class App {
   constructor() {
-    this.table = null; // the page of a table
+    this.page = null; // of the table, once it plays
     this.view = null;
     this.welcome = null;
-    this.seat = null; // where this browser sits, as the address says it too
+    this.seat = null; // the id of the table where this browser sits, as in the address
   }
 
   begin() {
     root.replaceChildren(h("main", { class: "home" }, h("p", { class: "wait" }, t.connecting)));
     window.addEventListener("hashchange", () => this.route());
-    this.line = new Line((message) => this.receive(message), (open) => this.connected(open));
+    this.connection = new Connection((message) => this.receive(message), (open) => this.connected(open));
   }
 
   connected(open) {
@@ -34,7 +34,7 @@ class App {
   }
 
   send(type, message) {
-    this.line.send(type, message);
+    this.connection.send(type, message);
   }
 
   // --- which screen ------------------------------------------------------------------------------------
@@ -48,20 +48,20 @@ class App {
   }
 
   home() {
-    this.closeTable();
+    this.closePage();
     document.title = "Okey";
     root.replaceChildren(homePage(this, this.welcome));
     scrollTo(0, 0);
   }
 
   joinPage(invite) {
-    this.closeTable();
+    this.closePage();
     root.replaceChildren(joinPage(this, invite));
   }
 
-  closeTable() {
-    this.table?.close();
-    this.table = this.view = null;
+  closePage() {
+    this.page?.close();
+    this.page = this.view = null;
   }
 
   go(hash) {
@@ -96,7 +96,7 @@ class App {
     const { view } = this;
     if (!view) this.route();
     else {
-      this.closeTable();
+      this.closePage();
       this.showView(view);
     }
   }
@@ -104,14 +104,14 @@ class App {
   // --- what the server says ----------------------------------------------------------------------------
 
   receive(message) {
-    const told = {
+    const handlers = {
       welcome: () => {
         this.welcome = message;
         this.route();
       },
       seated: () => {
         toasts.replaceChildren();
-        if (this.seat !== message.table) this.closeTable();
+        if (this.seat !== message.table) this.closePage();
         this.seat = message.table;
         keepSeat(message.table, { token: message.token });
         this.go(`t=${message.table}`);
@@ -123,12 +123,12 @@ class App {
         this.home();
       },
       view: () => this.showView(message),
-      hint: () => this.table?.hint(message),
-      replay: () => this.table?.showReplay(message),
+      hint: () => this.page?.hint(message),
+      replay: () => this.page?.showReplay(message),
       record: () => download(`okey-${this.seat}.jsonl`, message.text),
       error: () => this.refused(message),
     };
-    told[message.type]?.();
+    handlers[message.type]?.();
   }
 
   showView(view) {
@@ -137,17 +137,17 @@ class App {
     this.view = view;
     keepSeat(view.table, { names: names.filter((_, i) => i !== view.you) });
     if (view.stage === "lobby") {
-      this.table?.close();
-      this.table = null;
+      this.page?.close();
+      this.page = null;
       root.replaceChildren(lobbyPage(view, names, this));
       scrollTo(0, 0);
       return;
     }
-    if (!this.table) {
-      this.table = new TablePage(this);
-      root.replaceChildren(this.table.element);
+    if (!this.page) {
+      this.page = new TablePage(this);
+      root.replaceChildren(this.page.element);
     }
-    this.table.show(view, names);
+    this.page.show(view, names);
   }
 
   refused(error) {
@@ -157,7 +157,7 @@ class App {
       this.go("");
       this.home();
     }
-    if (this.table) this.table.refused(error);
+    if (this.page) this.page.refused(error);
     else this.toast(errorText(error, this.names ?? []));
   }
 

@@ -4,8 +4,8 @@ import { h } from "./dom.js";
 import { tileFigure } from "./tile.js";
 import { t, tileName } from "./words.js";
 
-/** The dialog at the end. `table` answers to: ready(), replay(round), record(), leave(). */
-export function endDialog(view, names, table) {
+/** The dialog at the end. `page` answers to: ready(), replay(round), record(), closeEnd(). */
+export function endDialog(view, names, page) {
   const { result, match } = view;
   const finish = result.winner === null ? null : h("p", { class: "last-tile" },
     tileFigure(result.finish, view.round.okey, tileName(result.finish, view.round.okey)),
@@ -18,11 +18,11 @@ export function endDialog(view, names, table) {
     finish,
     h("div", { class: "racks" }, [0, 1, 2, 3].map((i) => ((view.you ?? 0) + i) % 4).map((seat) => rackOf(view, names, seat))),
     h("div", { class: "buttons" },
-      h("button", { class: "primary", disabled: ready, onclick: () => table.ready(), autofocus: true },
+      h("button", { class: "primary", disabled: ready, onclick: () => page.ready(), autofocus: true },
         ready ? (waiting.length ? t.waitingFor(waiting.join(", ")) : "…") : match.over ? t.newMatch : t.nextRound),
-      h("button", { onclick: () => table.replay(match.history.length) }, t.replay),
-      match.over ? h("button", { onclick: () => table.record() }, t.record) : null,
-      h("button", { onclick: () => table.closeEnd() }, t.close)));
+      h("button", { onclick: () => page.replay(match.history.length) }, t.replay),
+      match.over ? h("button", { onclick: () => page.record() }, t.record) : null,
+      h("button", { onclick: () => page.closeEnd() }, t.close)));
 }
 
 function roundTitle(view, names) {

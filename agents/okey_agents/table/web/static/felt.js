@@ -12,15 +12,15 @@ const SEEN = 4; // throws that are seen on a heap
 const FLIGHT = 320; // ms
 
 export class Felt {
-  /** `table` answers to: act(what, place), drawTo(what, place), hover(target), tapped(what). */
-  constructor(table) {
-    this.table = table;
+  /** `page` answers to: act(what, place), drawTo(what, place), hover(target), tapped(what). */
+  constructor(page) {
+    this.page = page;
     this.plates = SIDES.map((side) => h("div", { class: `plate ${side}` }));
     this.heaps = CORNERS.map((corner, side) => this.heap(corner, side));
     this.stock = h("button", {
       class: "stock", "data-drop": "finish",
       onpointerdown: (event) => this.pull(event, "draw"),
-      onclick: (event) => event.detail === 0 && table.tapped("stock"),
+      onclick: (event) => event.detail === 0 && page.tapped("stock"),
     });
     this.indicator = h("div", { class: "shown" });
     this.wild = h("div", { class: "shown" });
@@ -39,12 +39,12 @@ export class Felt {
       "data-drop": what === "throw" ? "throw" : null,
       role: what ? null : "img",
       onpointerdown: what && ((event) => (what === "take" ? this.pull(event, "take") : this.press(event))),
-      onclick: what && ((event) => event.detail === 0 && this.table.tapped(what)),
+      onclick: what && ((event) => event.detail === 0 && this.page.tapped(what)),
     });
   }
 
   press(event) {
-    follow(event, { tap: () => this.table.tapped("throw") });
+    follow(event, { tap: () => this.page.tapped("throw") });
   }
 
   /** A tile is drawn or taken by dragging it to the rack. */
@@ -52,9 +52,9 @@ export class Felt {
     const may = this.view?.round?.may[what];
     follow(event, {
       ghost: may ? () => h("div", { html: tileSvg(what === "draw" ? "?" : this.view.round.offer, this.view.round.okey) }) : null,
-      over: (target) => this.table.hover(target),
-      tap: () => this.table.tapped(what === "draw" ? "stock" : "take"),
-      drop: (target) => target?.dataset.drop === "place" && this.table.drawTo(what, Number(target.dataset.place)),
+      over: (target) => this.page.hover(target),
+      tap: () => this.page.tapped(what === "draw" ? "stock" : "take"),
+      drop: (target) => target?.dataset.drop === "place" && this.page.drawTo(what, Number(target.dataset.place)),
     });
   }
 

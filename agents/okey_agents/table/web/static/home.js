@@ -1,7 +1,7 @@
 // Setting up a table, coming back to one, taking up an invitation, waiting for friends.
 
+import { keepSeat, keptSeats } from "./connection.js";
 import { h, icon } from "./dom.js";
-import { keepSeat, keptSeats } from "./net.js";
 import { tileSvg } from "./tile.js";
 import { LANGUAGES, botName, language, t } from "./words.js";
 
@@ -82,7 +82,7 @@ export function homePage(app, welcome) {
   } },
     name.label,
     h("fieldset", {}, h("legend", {}, t.whoPlays), h("div", { class: "chairs" },
-      seats.map((seat, i) => h("label", { class: "pick" }, h("span", {}, t.places[i + 1]), seat)))),
+      seats.map((seat, i) => h("label", { class: "pick" }, h("span", {}, t.seats[i + 1]), seat)))),
     h("fieldset", {}, h("legend", {}, t.rulesTitle), h("div", { class: "cards" }, presets),
       h("label", { class: "pick", for: "points" }, h("span", {}, t.startPoints), h("span", { class: "range" }, points, shownPoints)),
       teams, asLaid,
@@ -116,8 +116,8 @@ export function joinPage(app, invite) {
     } }, h("h2", {}, t.joinTitle), name.label, h("button", { class: "primary big", type: "submit" }, t.join)));
 }
 
-/** Waiting for friends: the link, and who is there. `table` answers to: start(), leave(). */
-export function lobbyPage(view, names, table) {
+/** Waiting for friends: the link, and who is there. `app` answers to: start(), leave(). */
+export function lobbyPage(view, names, app) {
   const link = `${location.origin}${location.pathname}#i=${view.invite}`;
   const field = h("input", { readonly: true, value: link, class: "link-field", "aria-label": t.copy, onfocus: (event) => event.target.select() });
   const copy = h("button", { class: "primary", html: `${icon("link")}<span></span>`, onclick: async () => {
@@ -132,8 +132,8 @@ export function lobbyPage(view, names, table) {
       h("ul", { class: "guests" }, view.seats.map((seat, i) => h("li", { class: seat.taken ? "taken" : "" },
         h("b", {}, names[i]), h("small", {}, seat.bot ? botName(seat.bot) : seat.taken ? "" : t.waiting)))),
       h("div", { class: "buttons" },
-        view.you === null ? null : h("button", { class: "primary", onclick: () => table.start() }, t.begin),
-        h("button", { onclick: () => table.leave() }, t.actions.leave))));
+        view.you === null ? null : h("button", { class: "primary", onclick: () => app.start() }, t.begin),
+        h("button", { onclick: () => app.leave() }, t.actions.leave))));
 }
 
 function nameField(value) {

@@ -7,9 +7,9 @@ import { eventText, t } from "./words.js";
 const TABS = ["score", "log", "rules", "keys"];
 
 export class Panel {
-  /** `table` answers to: replay(round), closePanel(), speak(code). */
-  constructor(table) {
-    this.table = table;
+  /** `page` answers to: replay(round), closePanel(), speak(code). */
+  constructor(page) {
+    this.page = page;
     this.tab = "score";
     this.tabs = TABS.map((name) => h("button", {
       role: "tab", id: `tab-${name}`, "aria-controls": "panel-body", onclick: () => this.open(name),
@@ -17,7 +17,7 @@ export class Panel {
     this.body = h("div", { class: "panel-body", id: "panel-body", role: "tabpanel", tabindex: 0 });
     this.element = h("aside", { class: "panel" },
       h("div", { class: "tabs", role: "tablist" }, this.tabs,
-        h("button", { class: "plain close", "aria-label": t.close, html: icon("close"), onclick: () => table.closePanel() })),
+        h("button", { class: "plain close", "aria-label": t.close, html: icon("close"), onclick: () => page.closePanel() })),
       this.body);
   }
 
@@ -57,7 +57,7 @@ export class Panel {
       h("tbody", {},
         h("tr", {}, h("th", { scope: "row" }, t.start), starts.map((points) => h("td", {}, points))),
         history.map((round, i) => h("tr", {},
-          h("th", { scope: "row" }, h("button", { class: "link", title: t.replay, onclick: () => this.table.replay(i + 1) }, `${i + 1} ▸`)),
+          h("th", { scope: "row" }, h("button", { class: "link", title: t.replay, onclick: () => this.page.replay(i + 1) }, `${i + 1} ▸`)),
           cells(minus(round.lost), i))),
         running ? h("tr", {}, h("th", { scope: "row" }, view.match.round), cells(minus(view.round.lost), -1)) : null),
       h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t.now), view.seats.map((seat) => h("td", {}, seat.score)))));
@@ -83,6 +83,6 @@ export class Panel {
 
   keys() {
     return h("div", {}, h("dl", { class: "keys" }, t.keyList.flatMap(([key, text]) => [h("dt", {}, key), h("dd", {}, text)])),
-      languageChoice((code) => this.table.speak(code)));
+      languageChoice((code) => this.page.speak(code)));
   }
 }

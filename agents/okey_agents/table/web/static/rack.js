@@ -7,9 +7,9 @@ import { tileSvg } from "./tile.js";
 import { t, tileName } from "./words.js";
 
 export class RackView {
-  /** `table` answers to: arranged(places, down), laid(place, target), say(text). */
-  constructor(table) {
-    this.table = table;
+  /** `page` answers to: arranged(places, down), laid(place, target), say(text). */
+  constructor(page) {
+    this.page = page;
     this.okey = null;
     this.places = Array(PLACES).fill(null);
     this.leaving = null;
@@ -84,7 +84,7 @@ export class RackView {
 
   tell() {
     const down = this.places.flatMap((tile, place) => (tile === DOWN ? [place] : []));
-    this.table.arranged(this.places.map(faceUp), down);
+    this.page.arranged(this.places.map(faceUp), down);
   }
 
   /** The tile at a place, as an action names it. */
@@ -111,7 +111,7 @@ export class RackView {
   flip() {
     const wilds = this.places.flatMap((tile, place) => (tile === "*" || tile === DOWN ? [place] : []));
     const place = wilds.includes(this.chosen) ? this.chosen : wilds.length === 1 ? wilds[0] : null;
-    if (place === null) this.table.say(t.chooseOkey);
+    if (place === null) this.page.say(t.chooseOkey);
     else this.lay(this.places.with(place, this.places[place] === DOWN ? "*" : DOWN));
   }
 
@@ -141,14 +141,14 @@ export class RackView {
         this.draw();
         return h("div", { html: tileSvg(shown(tile), this.okey) });
       },
-      over: (target) => this.table.hover(target),
+      over: (target) => this.page.hover(target),
       tap: () => {
         if (tile !== null) this.choose(place === this.chosen ? null : place);
         else if (this.chosen !== null) this.move(this.chosen, place);
       },
       drop: (target) => {
         if (target?.dataset.drop === "place") this.move(place, Number(target.dataset.place));
-        else if (target) this.table.laid(place, target.dataset.drop);
+        else if (target) this.page.laid(place, target.dataset.drop);
       },
       end: () => {
         this.leaving = null;
@@ -162,10 +162,10 @@ export class RackView {
     if (this.chosen === place) this.choose(null);
     else if (this.chosen !== null) {
       this.move(this.chosen, place);
-      this.table.say(t.putDown, true);
+      this.page.say(t.putDown, true);
     } else if (this.places[place] !== null) {
       this.choose(place);
-      this.table.say(t.lifted(this.nameOf(this.places[place])), true);
+      this.page.say(t.lifted(this.nameOf(this.places[place])), true);
     }
   }
 

@@ -251,11 +251,11 @@ export class TablePage {
     this.app.send("record");
   }
 
-  showReplay(story) {
+  showReplay(replay) {
     this.replayBox?.remove();
     this.end?.close();
     const backToEnd = Boolean(this.end);
-    this.replayBox = replayDialog(story, this.view, this.names, {
+    this.replayBox = replayDialog(replay, this.view, this.names, {
       onRound: (round) => this.replay(round),
       onClose: () => {
         this.replayBox?.remove();

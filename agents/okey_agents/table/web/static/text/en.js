@@ -25,7 +25,7 @@ export default {
   paceTitle: "Pace of the bots",
   paces: { slow: "calm", normal: "brisk", fast: "fast" },
   whoPlays: "Who plays with you",
-  places: ["You", "On your right", "Opposite", "On your left"],
+  seats: ["You", "On your right", "Opposite", "On your left"],
   person: "A friend, by invitation",
   bots: {
     random: "random", greedy: "greedy", cover: "cover", efficient: "efficient", expert: "expert", search: "search",

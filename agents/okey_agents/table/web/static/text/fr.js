@@ -24,7 +24,7 @@ export default {
   paceTitle: "Rythme des robots",
   paces: { slow: "calme", normal: "vif", fast: "rapide" },
   whoPlays: "Avec qui jouez-vous",
-  places: ["Vous", "À votre droite", "En face", "À votre gauche"],
+  seats: ["Vous", "À votre droite", "En face", "À votre gauche"],
   person: "Un ami, sur invitation",
   bots: {
     random: "hasard", greedy: "glouton", cover: "collecteur", efficient: "efficace", expert: "expert", search: "calculateur",

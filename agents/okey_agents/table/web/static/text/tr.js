@@ -22,7 +22,7 @@ export default {
   paceTitle: "Botların hızı",
   paces: { slow: "sakin", normal: "normal", fast: "hızlı" },
   whoPlays: "Kimlerle oynuyorsunuz",
-  places: ["Siz", "Sağınızda", "Karşınızda", "Solunuzda"],
+  seats: ["Siz", "Sağınızda", "Karşınızda", "Solunuzda"],
   person: "Bir arkadaş, davetle",
   bots: {
     random: "rastgele", greedy: "açgözlü", cover: "toplayıcı", efficient: "verimli", expert: "usta", search: "hesapçı",

@@ -1,8 +1,8 @@
-// The line to the server: one WebSocket, opened again when it breaks, and the tokens of the seats taken from this browser.
+// The connection to the server: one WebSocket, opened again when it breaks; and the tokens of the seats taken from this browser.
 
 const SEATS = "okey.seats";
 
-export class Line {
+export class Connection {
   constructor(onMessage, onState) {
     this.onMessage = onMessage;
     this.onState = onState;
