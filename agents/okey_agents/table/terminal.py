@@ -7,8 +7,7 @@ import secrets
 import sys
 from collections.abc import Callable, Sequence
 
-from okey_agents.coach.advice import WORLDS
-from okey_agents.table.web.hint import hint_text
+from okey_agents.coach.advice import WORLDS, advise
 from okey_agents.table.web.rack import PLACES, ROW, Rack
 from okey_agents.table.web.refusal import Refused
 from okey_agents.table.web.settings import PERSON, Settings, strongest
@@ -17,7 +16,7 @@ from okey_agents.table.web.views import result
 from okey_env.bots import Bot, bot_names, make_bot
 from okey_env.round import derive_seed
 from okey_env.rules import Rules
-from okey_env.tiles import NUM_KINDS, WILD, kind_text, parse_kind
+from okey_env.tiles import NUM_KINDS, WILD, face_text, kind_text, parse_kind
 
 _COLOURS = {"R": "31;1", "B": "34;1", "K": "0;1", "Y": "33;1", "F": "35;1", "*": "30;43;1"}
 _VERBS = {"draw": "drew", "take": "took", "show": "showed the twin", "throw": "threw", "finish": "finished with"}
@@ -129,15 +128,15 @@ class _Terminal:
         """Print the table as the player sees it before a move."""
         round = self.table.match.round
         rack = self.table.seats[0].rack
-        if self.shown == (self.table.version, rack.places):
+        if self.shown == (self.table.moves, rack.places):
             return
-        self.shown = (self.table.version, list(rack.places))
-        indicator, okey = kind_text(round.indicator, round.okey), self.tile("*")
+        self.shown = (self.table.moves, list(rack.places))
+        indicator, okey = self.tile(face_text(round.indicator)), self.tile(face_text(round.okey))
         scores = ", ".join(
             f"{seat.name} {score}" for seat, score in zip(self.table.seats, self.table.match.scores, strict=True)
         )
         print(f"\nround {len(self.table.match.earlier) + 1} · {scores}")
-        print(f"indicator {self.tile(indicator)}, okey {okey} = {self.face(round.okey)}, stock {round.stock_left}")
+        print(f"indicator {indicator}, okey {self.tile('*')} = {okey}, stock {round.stock_left}")
         for row in (0, ROW):
             print("  " + " ".join(self.cell(rack.places[place], place) for place in range(row, row + ROW)))
         if round.phase == "draw":
@@ -155,10 +154,6 @@ class _Terminal:
     def tile(self, text: str) -> str:
         """A tile in its colour if the terminal shows colours."""
         return f"\033[{_COLOURS[text[0]]}m{text}\033[0m" if self.colour else text
-
-    def face(self, kind: int) -> str:
-        """A face as text."""
-        return self.tile("RBKY"[kind // 13] + str(kind % 13 + 1))
 
     def end(self) -> bool:
         """Print the end of a round: racks as melds, the score. Begin the next round; False if the player quits."""
@@ -188,7 +183,8 @@ class _Terminal:
 
     def hint(self, _: list[str]) -> None:
         """Print the coach's move with its reasons."""
-        print(f"  {hint_text(self.table.match.round.observe(0), WORLDS)}")
+        seen = self.table.match.round.observe(0)
+        print(f"  {advise(seen, WORLDS)[0].text(seen.okey)}")
 
     def move(self, words: list[str]) -> None:
         """Move a tile to a free place."""

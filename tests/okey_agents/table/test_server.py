@@ -10,6 +10,8 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from okey_agents.table.web.app import STATIC, same_origin
+from okey_agents.table.web.settings import Settings
+from okey_agents.table.web.table import Table
 from okey_agents.table.web.table_server import Limits, TableServer
 from okey_env import Deal, Observation
 from okey_env.bots import make_bot
@@ -161,6 +163,53 @@ def test_every_reason_of_the_coach_has_a_sentence_in_every_language() -> None:
         assert reasons is not None
         told = set(re.findall(r"^    (\w+):", reasons[1], re.MULTILINE))
         assert told == set(_SENTENCES) - {"behind"}  # which is said of other moves than the first
+
+
+def one_round_matches(rules: Rules, seed: int) -> Match:
+    """A match that its first round decides, if it is finished: everybody has one point."""
+    return Match(rules, seed, Deal(indicator="Y4", racks=(FINISHED, None, None, None)), (1, 1, 1, 1))
+
+
+def test_the_matches_of_a_table_follow_from_its_seed() -> None:
+    def seeds(first: int, **options: Any) -> list[int]:
+        table = Table(Settings(seats=("person", "greedy", "greedy", "greedy")), first, one_round_matches, **options)
+        table.take_seat("Ayşe")
+        seen = []
+        for _ in range(3):
+            seen.append(table.seed)
+            table.act(0, "finish K2", table.moves, None)
+            kept = json.loads(json.dumps(table.to_json()))
+            table = Table(table.settings, kept["seed"], one_round_matches, **options)
+            table.restore(kept)  # as if the server had ended in between
+            table.ready(0)
+        return seen
+
+    assert seeds(5) == seeds(5)
+    assert len({*seeds(5), *seeds(6)}) == 6
+    assert seeds(5, new_seed=iter((7, 8, 9)).__next__) == [5, 7, 8]
+
+
+def test_the_seeds_of_later_matches_come_from_where_the_first_did() -> None:
+    """A record tells the seed of its match, so the next one must not follow from it alone."""
+    options: Any = {"make_match": one_round_matches, "new_seed": iter((11, 12, 13)).__next__}
+    with local_server(**options) as server, server.player() as player:
+        table = server.tables.sessions[player.create()["table"]].table
+        for seed in (11, 12, 13):
+            assert table.seed == seed
+            player.act("finish K2", at=0)
+            player.wait_for("view", stage="match_over")
+            if seed < 13:
+                player.send("ready")
+                player.wait_for("view", stage="play")
+
+
+def test_a_bot_has_one_seed_for_all_its_moves() -> None:
+    seeds = iter(range(100))
+    with local_server(new_seed=seeds.__next__) as server, server.player() as player:
+        player.create()
+        player.play_round()
+        assert {seat for seat, *_ in player.round["events"]} == {0, 1, 2, 3}
+    assert next(seeds) == 4  # the table and its three bots have had theirs
 
 
 # --- what is refused -----------------------------------------------------------------------------------------
@@ -415,8 +464,6 @@ def test_the_wire_names_no_tile_that_the_seat_may_not_know() -> None:
 
 
 def test_hidden_tiles_dealt_again_do_not_change_a_byte_of_the_view() -> None:
-    from okey_agents.table.web.settings import Settings
-    from okey_agents.table.web.table import Table
     from okey_agents.table.web.views import view
     from okey_env.resample import worlds
 

@@ -4,6 +4,8 @@ import pytest
 
 from okey_agents.table import terminal
 from okey_agents.table.terminal import play
+from okey_agents.table.web.table import Table
+from okey_env.bots import Bot
 from okey_env.rules import Rules
 
 
@@ -34,30 +36,44 @@ def test_commands_and_refusals(typed: list[str], capsys: pytest.CaptureFixture[s
     assert typed == []
 
 
-def test_a_whole_match(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever is asked draws, or throws the last tile of the rack, until the match is over."""
-    terminals: list[terminal._Terminal] = []
+@pytest.fixture
+def tables(monkeypatch: pytest.MonkeyPatch) -> list[Table]:
+    """The tables that `play` makes; whoever is asked there draws, or throws the last tile of the rack.
+
+    The player quits after two matches.
+    """
+    tables: list[Table] = []
+    seeds: set[int] = set()
 
     class Watched(terminal._Terminal):
-        def __init__(self, *arguments: object) -> None:
-            super().__init__(*arguments)  # type: ignore[arg-type]
-            terminals.append(self)
+        def __init__(self, table: Table, bots: list[Bot]) -> None:
+            super().__init__(table, bots)
+            tables.append(table)
+            seeds.clear()
 
     def read(prompt: str) -> str:
-        table = terminals[0].table
+        table = tables[-1]
+        seeds.add(table.seed)
         if table.round_ended:
-            return "q" if table.match.over else ""
+            return "q" if table.match.over and len(seeds) == 2 else ""
         if table.match.round.phase == "draw":
             return "draw"
         return f"throw {[tile for tile in table.seats[0].rack.places if tile][-1]}"
 
     monkeypatch.setattr(terminal, "_Terminal", Watched)
     monkeypatch.setattr("builtins.input", read)
-    assert play(Rules(start_points=5), ("greedy", "greedy", "greedy"), seed=1) == 0
-    said = capsys.readouterr().out
-    assert terminals[0].table.match.over
-    assert "the match is over" in said
-    assert "won the round" in said
+    return tables
+
+
+def test_two_whole_matches_follow_from_one_seed(tables: list[Table], capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for _ in range(2):
+        assert play(Rules(start_points=5), ("greedy", "greedy", "greedy"), seed=1) == 0
+        said.append(capsys.readouterr().out)
+    assert all(table.match.over for table in tables)
+    assert said[0].count("the match is over") == 2
+    assert "won the round" in said[0]
+    assert said[0] == said[1]
 
 
 def test_no_such_bot() -> None:

@@ -50,9 +50,7 @@ def make_app(server: TableServer, hosts: Collection[str] = ()) -> Starlette:
         await server.close()
 
     routes = [WebSocketRoute("/socket", socket), Mount("/", _WithHeaders(StaticFiles(directory=STATIC, html=True)))]
-    app = Starlette(routes=routes, lifespan=lifespan)
-    app.state.connections = 0
-    return app
+    return Starlette(routes=routes, lifespan=lifespan)
 
 
 class _WithHeaders:

@@ -50,20 +50,19 @@ class Connection:
 
     async def serve(self) -> None:
         """Accept the connection and serve it until it ends."""
-        state = self._websocket.app.state
         await self._websocket.accept()
-        if state.connections >= self._server.limits.connections:
+        if self._server.connections >= self._server.limits.connections:
             refusal = Refused("too_many_connections", "this server has as many connections as it accepts")
             await self._websocket.send_text(json.dumps(refusal.message()))
             await self._websocket.close(1013)
             return
-        state.connections += 1
+        self._server.connections += 1
         self.send({"type": "welcome", "bots": list(self._server.bots), "stand_in": self._server.stand_in})
         tasks = [asyncio.create_task(step) for step in (self._write(), self._read(), self._too_slow.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            state.connections -= 1
+            self._server.connections -= 1
             for task in tasks:
                 task.cancel()
             self._leave()
@@ -108,11 +107,9 @@ class Connection:
     def _parse(self, text: str | None) -> dict[str, Any]:
         if text is None:
             raise Refused("malformed", "the message is binary: expected JSON as text")
-        if len(text) > self._server.limits.message_size:
-            raise Refused(
-                "too_long",
-                f"the message has {len(text)} characters: expected at most {self._server.limits.message_size}",
-            )
+        most = self._server.limits.message_size
+        if len(text) > most:
+            raise Refused("too_long", f"the message has {len(text)} characters: expected at most {most}")
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Hints: the coach's best move with its reasons, as codes and numbers for the page, or as an English sentence."""
+"""Hints: the coach's best move with its reasons, as codes and numbers of which the page makes sentences."""
 
 from typing import Any
 
@@ -39,8 +39,3 @@ def hint_for(observation: Observation, worlds: int) -> dict[str, Any]:
         "tile": None if kind is None else kind_text(kind, okey),
         "reasons": reasons,
     }
-
-
-def hint_text(observation: Observation, worlds: int) -> str:
-    """The coach's best move with its reasons as an English sentence; arguments as for `hint_for`."""
-    return advise(observation, worlds)[0].text(observation.okey)

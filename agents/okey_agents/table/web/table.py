@@ -15,14 +15,18 @@ from okey_agents.table.web.refusal import Refused
 from okey_agents.table.web.settings import PERSON, Settings
 from okey_env import actions
 from okey_env.match import Match
+from okey_env.round import derive_seed
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS, kind_text, kinds_of
 
 MakeMatch = Callable[[Rules, int], Match]
 """Makes a match of rules and a seed."""
+NewSeed = Callable[[], int]
+"""Gives another seed with each call."""
 
 _VERSION = 1
 _TOKEN_BYTES = 24
+_NEXT_MATCH = 2**64 - 1  # index under a match's seed from which the next one's derives; rounds and bots count up from 0
 _BOT_NAMES = ("Defne", "Kerem", "Zeynep", "Emre")
 
 
@@ -49,10 +53,14 @@ class Table:
     Args:
         settings: rules, rack check, pace and seats.
         seed: settles the deals of its first match.
-        make_match: makes a match of rules and a seed; tests give chosen positions.
+        make_match: tests give chosen positions.
+        new_seed: gives the seeds of later matches; None: they follow from `seed`. A server that gives out records needs
+            it, because a record tells the seed of its match.
     """
 
-    def __init__(self, settings: Settings, seed: int, make_match: MakeMatch = Match) -> None:
+    def __init__(
+        self, settings: Settings, seed: int, make_match: MakeMatch = Match, new_seed: NewSeed | None = None
+    ) -> None:
         self.id = secrets.token_urlsafe(6)
         self.invite = secrets.token_urlsafe(_TOKEN_BYTES)
         """The secret with which a person takes a free seat."""
@@ -62,11 +70,10 @@ class Table:
         self.seats = [Seat(who, number) for number, who in enumerate(settings.seats)]
         self.started = False
         self.watchers = 0
-        self.version = 0
-        """Increases with every change that anybody can see."""
         self.touched = time.time()
         """When the table last changed, in seconds since the epoch."""
         self._make_match = make_match
+        self._new_seed = new_seed or (lambda: derive_seed(self.seed, _NEXT_MATCH))
         self._begin_match(seed)
 
     def _begin_match(self, seed: int) -> None:
@@ -92,7 +99,7 @@ class Table:
         for number, seat in enumerate(self.seats):
             if seat.bot is None and seat.token is None:
                 seat.token, seat.name = secrets.token_urlsafe(_TOKEN_BYTES), name
-                self._changed()
+                self._touch()
                 if all(other.bot or other.token for other in self.seats):
                     self.started = True
                 return number, seat.token
@@ -111,7 +118,7 @@ class Table:
         else:
             self.seats[number].here += 1
             self.seats[number].away_since = None
-        self._changed()
+        self._touch()
 
     def disconnect(self, number: int | None, *, for_good: bool = False) -> None:
         """Count a connection that has closed; with `for_good` a bot plays for its person at once (R8.5)."""
@@ -122,7 +129,7 @@ class Table:
             seat.here -= 1
             if seat.here == 0:
                 seat.away_since = -math.inf if for_good else time.monotonic()
-        self._changed()
+        self._touch()
         if self.round_ended:
             self._continue_if_ready()
 
@@ -173,7 +180,7 @@ class Table:
         if self.started:
             raise Refused("round_running", "the table has begun already")
         self.started = True
-        self._changed()
+        self._touch()
 
     def act(self, number: int, text: str, at: int, place: int | None) -> None:
         """Do the action that a player asks for.
@@ -222,7 +229,7 @@ class Table:
                 rack.add(kind_text(kind, round.okey), place)
             elif change[kind] < 0:
                 rack.remove(kind_text(kind, round.okey), place)
-        self._changed()
+        self._touch()
 
     def _check_without_tile(self, action: int) -> None:
         round = self.match.round
@@ -260,12 +267,8 @@ class Table:
             fault = fault_of(laid.places, round.okey, run_13_1=round.rules.run_13_1)
             if fault is not None:
                 tiles = " ".join(str(laid.places[i]) for i in fault.places)
-                raise Refused(
-                    "laid_wrong",
-                    f"{tiles} is not a meld as it lies: {fault.reason}",
-                    reason=fault.reason,
-                    places=list(fault.places),
-                )
+                message = f"{tiles} is not a meld as it lies: {fault.reason}"
+                raise Refused("laid_wrong", message, reason=fault.reason, places=list(fault.places))
         if action not in round.legal_actions():
             raise Refused("not_finished", round.why_illegal(action), tile=tile)
 
@@ -279,7 +282,7 @@ class Table:
             self.seats[number].rack.arrange(places, down)
         except ValueError as error:
             raise Refused("bad_arrangement", str(error)) from None
-        self.touched = time.time()
+        self._touch()
 
     def ready(self, number: int | None) -> None:
         """Take note that a seat (None: a watcher) wants the next round or match, which begins when all who are here do.
@@ -291,7 +294,7 @@ class Table:
             raise Refused("round_running", "the round is not over")
         if number is not None:
             self.seats[number].ready = True
-        self._changed()
+        self._touch()
         self._continue_if_ready(asked=True)
 
     def _continue_if_ready(self, *, asked: bool = False) -> None:
@@ -299,15 +302,14 @@ class Table:
         if not all(seat.ready for seat in here) or not (here or asked):
             return
         if self.match.over:
-            self._begin_match(secrets.randbits(63))
+            self._begin_match(self._new_seed())
         else:
             self.match.next_round()
             self.played.append([])
             self._deal_racks()
-        self._changed()
+        self._touch()
 
-    def _changed(self) -> None:
-        self.version += 1
+    def _touch(self) -> None:
         self.touched = time.time()
 
     # --- keeping -----------------------------------------------------------------------------------------
@@ -336,25 +338,22 @@ class Table:
             ],
         }
 
-    @classmethod
-    def restore(cls, saved: dict[str, Any], settings: Settings, make_match: MakeMatch = Match) -> "Table":
-        """A table from what `to_json` gave. Its match is played again from its seed and actions.
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Bring a new table, made with the settings and the seed of `saved`, to where `to_json` was called.
 
         Raises:
             ValueError, KeyError: the data is of another version, or damaged.
         """
         if saved["version"] != _VERSION:
             raise ValueError(f"the table was kept in version {saved['version']}: expected {_VERSION}")
-        table = cls(settings, saved["seed"], make_match)
         for i, round_actions in enumerate(saved["played"]):
             if i > 0:
-                table.match.next_round()
+                self.match.next_round()
             for action in round_actions:
-                table.match.apply(action)
-        table.played = saved["played"]
-        table.id, table.invite, table.watch_token = saved["id"], saved["invite"], saved["watch"]
-        table.started, table.touched = saved["started"], saved["touched"]
-        for seat, kept in zip(table.seats, saved["seats"], strict=True):
+                self.match.apply(action)
+        self.played = saved["played"]
+        self.id, self.invite, self.watch_token = saved["id"], saved["invite"], saved["watch"]
+        self.started, self.touched = saved["started"], saved["touched"]
+        for seat, kept in zip(self.seats, saved["seats"], strict=True):
             seat.name, seat.token, seat.ready = kept["name"], kept["token"], kept["ready"]
             seat.rack = Rack(kept["places"], kept["down"])
-        return table

@@ -12,7 +12,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,7 +22,7 @@ from okey_agents.table.web.hint import hint_for
 from okey_agents.table.web.refusal import Refused
 from okey_agents.table.web.settings import PACES, PERSON, Settings, player_name, strongest
 from okey_agents.table.web.store import Store
-from okey_agents.table.web.table import MakeMatch, Table
+from okey_agents.table.web.table import MakeMatch, NewSeed, Table
 from okey_agents.table.web.views import result, view
 from okey_agents.table.web.worker import Worker, move_of
 from okey_env.bots import BotSpec, bot_names
@@ -108,7 +108,7 @@ class TableServer:
         bots: Mapping[str, BotSpec] | None = None,
         limits: Limits | None = None,
         make_match: MakeMatch = Match,
-        new_seed: Callable[[], int] = lambda: secrets.randbits(63),
+        new_seed: NewSeed = lambda: secrets.randbits(63),
         worlds: int = WORLDS,
         processes: bool = False,
     ) -> None:
@@ -117,6 +117,7 @@ class TableServer:
         self.stand_in = strongest(self.bots)
         """The bot that plays for people who are away."""
         self.sessions: dict[str, Session] = {}
+        self.connections = 0
         self._make_match = make_match
         self._new_seed = new_seed
         self._worlds = worlds
@@ -192,7 +193,7 @@ class TableServer:
         shown = player_name(name)
         if len(self.sessions) >= self.limits.tables:
             self._drop_stalest()
-        table = Table(settings, self._new_seed(), self._make_match)
+        table = Table(settings, self._new_seed(), self._make_match, self._new_seed)
         session = self.sessions[table.id] = Session(table)
         if PERSON in settings.seats:
             seat, token = table.take_seat(shown)
@@ -286,9 +287,11 @@ class TableServer:
     async def _move_of_bot(self, session: Session, seat: int, observation: Observation) -> int:
         """The move of a bot; the first legal one if the bot raises, takes too long, or gives an illegal move."""
         name = session.table.seats[seat].bot or self.stand_in
-        seed = session.bot_seeds.setdefault((seat, name), self._new_seed())
+        if (seat, name) not in session.bot_seeds:
+            session.bot_seeds[seat, name] = self._new_seed()
+        seed, limit = session.bot_seeds[seat, name], self.limits.bot_seconds
         try:
-            action = await self._bots.call(move_of, self.bots[name], seed, observation, limit=self.limits.bot_seconds)
+            action = await self._bots.call(move_of, self.bots[name], seed, observation, limit=limit)
             if action in observation.legal_actions:
                 return action
             _log.error("bot %s gave the action %s, which is not legal; the first legal one is played", name, action)
@@ -324,7 +327,9 @@ class TableServer:
             try:
                 given = dict(kept["settings"])
                 given["seats"] = [who if who in (*self.bots, PERSON) else self.stand_in for who in given["seats"]]
-                table = Table.restore(kept, Settings.read(given, self.bots), self._make_match)
+                settings = Settings.read(given, self.bots)
+                table = Table(settings, kept["seed"], self._make_match, self._new_seed)
+                table.restore(kept)
             except (KeyError, ValueError, TypeError, Refused) as error:
                 _log.warning("table %s is not restored: %s", kept.get("id"), error)
                 continue
