@@ -1,4 +1,4 @@
-"""Where a number comes from: the commit, versions and command line that every report is written with."""
+"""Where a number comes from: commit, versions and command line, which every report contains."""
 
 import datetime
 import platform
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("okey-env", "numpy", "numba", "gymnasium", "pettingzoo")
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]  # of the checkout, where it is one: agents/okey_agents/ lies in it
 
 
 def provenance() -> dict[str, Any]:
-    """What a report needs to be repeated: date, commit, versions, command line and processor."""
+    """Date, commit, versions, command line and processor, as plain data."""
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "commit": commit(),
@@ -36,7 +36,7 @@ def versions() -> dict[str, str | None]:
 
 
 def commit() -> str | None:
-    """The commit of the checkout that this package lies in, `+` behind it if files differ; None: no checkout."""
+    """The commit of the checkout that holds this package, with a final `+` if files differ; None: no checkout."""
     top = _git("rev-parse", "--show-toplevel")
     head = _git("rev-parse", "HEAD")
     if top is None or head is None or Path(top).resolve() != _ROOT:  # installed, perhaps inside another checkout

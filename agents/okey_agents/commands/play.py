@@ -53,7 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.terminal:
         from okey_agents.table.terminal import play
 
-        switches = [*arguments.switches, *([f"start_points={arguments.points}"] if arguments.points else [])]
+        switches = [
+            *arguments.switches,
+            *([f"start_points={arguments.points}"] if arguments.points is not None else []),
+        ]
         return play(rules_of(arguments.rules, switches), arguments.against, arguments.seed)
 
     from okey_agents.table.web.run import serve

@@ -9,7 +9,7 @@ HELP = "print the rule sheet of a preset"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
-    parser.add_argument("preset", nargs="?", default="gamelake", help="gamelake or klasik (%(default)s)")
+    parser.add_argument("preset", nargs="?", default="gamelake", help="gamelake or klasik (gamelake)")
     add_switches(parser)
 
 

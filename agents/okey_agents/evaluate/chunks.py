@@ -71,7 +71,11 @@ def chunks_of(lineup: Lineup, deals: int) -> list[Chunk]:
 
 @dataclasses.dataclass(frozen=True)
 class Setup:
-    """All that the result of a chunk depends on, beside the chunk."""
+    """All that the result of a chunk depends on, beside the chunk.
+
+    Raises:
+        ValueError: the seed or the move limit is out of its range.
+    """
 
     specs: tuple[BotSpec, ...]
     """What the bots are made of."""
@@ -86,6 +90,12 @@ class Setup:
     """Whether each deal is played with the first of the lineup in every seat; otherwise in one, in turn."""
     records: Path | None = None
     """A folder to which the record of each round is written; None: no records."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 2**64:
+            raise ValueError(f"seed={self.seed} is out of range: expected 0 to 2**64 - 1")
+        if not self.move_limit > 0:
+            raise ValueError(f"move_limit={self.move_limit:g} is out of range: expected seconds, more than 0")
 
 
 class ChunkPlayer:

@@ -119,12 +119,13 @@ def play_ladder(
     names = [bot.name for bot in player.bots]
     _check(names, deals, fewer)
     chunks = _chunks(names, deals, fewer)
+    runner = ChunkRunner(player, chunks, workers)
     outcomes: dict[Lineup, list[tuple[Chunk, npt.NDArray[np.void]]]] = defaultdict(list)
     logs: list[list[BotLog]] = []
     began = time.perf_counter()
     with ExitStack() as stack:
         state_file = stack.enter_context(StateFile(state, header_of(setup))) if state is not None else None
-        results = stack.enter_context(closing(ChunkRunner(player, chunks, workers, state_file).results()))
+        results = stack.enter_context(closing(runner.results(state_file)))
         bar = stack.enter_context(progress_bar(progress))
         task = bar.add_task("deals", total=sum(chunk.stop - chunk.first for chunk in chunks))
         for chunk, result in zip(chunks, results, strict=True):

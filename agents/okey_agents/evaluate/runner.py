@@ -28,40 +28,40 @@ class ChunkRunner:
         chunks: in the order in which their results are wanted.
         workers: processes, 1: this one. None: this process for compiled bots while that is quicker, and for bots that
             cannot be sent; otherwise as many processes as there are cores and chunks.
-        state_file: holds results already, and takes the others; None: nothing is kept.
 
     Raises:
-        ValueError: there are to be several workers, and the bots cannot be sent to another process.
+        ValueError: `workers` is below 1, or there are to be several and the bots cannot be sent to another process.
     """
 
-    def __init__(
-        self, player: ChunkPlayer, chunks: Sequence[Chunk], workers: int | None, state_file: StateFile | None = None
-    ) -> None:
+    def __init__(self, player: ChunkPlayer, chunks: Sequence[Chunk], workers: int | None) -> None:
+        if workers is not None and workers < 1:
+            raise ValueError(f"workers={workers} is out of range: expected 1 or more")
         self._player = player
         self._chunks = chunks
         self._wanted = workers
-        self._state_file = state_file
         self.workers = 1
         """How many processes play."""
         if workers is not None and workers > 1 and len(chunks) > 1:
             packed(player.setup, workers)  # raises before anything is played if the bots cannot be sent
 
-    def results(self) -> Generator[ChunkResult]:
-        """The result of each chunk, in order."""
-        fresh = self._fresh([chunk for chunk in self._chunks if self._stored(chunk) is None])
+    def results(self, state_file: StateFile | None = None) -> Generator[ChunkResult]:
+        """The result of each chunk, in order.
+
+        Args:
+            state_file: holds some results already, and is given the others; None: nothing is kept.
+        """
+        stored = {chunk: state_file.get(chunk) if state_file is not None else None for chunk in self._chunks}
+        fresh = self._fresh([chunk for chunk in self._chunks if stored[chunk] is None])
         try:
             for chunk in self._chunks:
-                result = self._stored(chunk)
+                result = stored[chunk]
                 if result is None:
                     result = next(fresh)
-                    if self._state_file is not None:
-                        self._state_file.add(chunk, result)
+                    if state_file is not None:
+                        state_file.add(chunk, result)
                 yield result
         finally:
             fresh.close()
-
-    def _stored(self, chunk: Chunk) -> ChunkResult | None:
-        return self._state_file.get(chunk) if self._state_file is not None else None
 
     def _fresh(self, chunks: Sequence[Chunk]) -> Generator[ChunkResult]:
         """The results of chunks that are not on disk."""

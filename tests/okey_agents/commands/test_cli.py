@@ -40,6 +40,7 @@ def test_the_rule_sheet(capsys: pytest.CaptureFixture[str]) -> None:
         (("evaluate", "greedy", "random", "--deals", "1"), "deals=1 is out of range"),
         (("evaluate", "greedy"), "opponents=(): expected one bot, or three"),
         (("evaluate", "greedy", "random", "--json", "no/such/report.json"), "there is no folder 'no/such'"),
+        (("play", "--terminal", "--points", "0"), "start_points=0 is out of range"),
     ],
 )
 def test_mistakes_are_one_sentence(
@@ -85,6 +86,14 @@ def test_without_a_verb_all_verbs_are_listed(capsys: pytest.CaptureFixture[str])
     assert {line.split()[0] for line in listed.splitlines()[2:]} == files
     main(["--help"])
     assert capsys.readouterr().out == listed
+
+
+@pytest.mark.parametrize("verb", [path.stem for path in sorted(Path(commands.__file__).parent.glob("[!_]*.py"))])
+def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([verb, "--help"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: okey {verb} ")
 
 
 @pytest.mark.parametrize(("verb", "hint"), [("evalute", "did you mean 'evaluate'?"), ("dance", "expected ")])

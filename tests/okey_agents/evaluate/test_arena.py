@@ -218,6 +218,7 @@ def test_the_report_as_json(tmp_path: Path) -> None:
         ({"deals": 1}, "deals=1 is out of range: an interval needs at least 2"),
         ({"seed": -1}, "seed=-1 is out of range"),
         ({"workers": 0}, "workers=0 is out of range"),
+        ({"options": Options(move_limit=0)}, "move_limit=0 is out of range"),
         ({"rules": "poker"}, "'poker' is not a preset"),
         ({"opponents": [RandomBot, RandomBot]}, "expected one bot, or three: right, opposite, left"),
         ({"opponents": "nobody"}, "no bot 'nobody'"),
@@ -228,11 +229,6 @@ def test_what_cannot_be_evaluated_is_said(arguments: dict[str, Any], message: st
     usual: dict[str, Any] = {"challenger": GreedyBot, "opponents": RandomBot, "workers": 1}
     with pytest.raises(ValueError, match=message):
         evaluate(**(usual | arguments))
-
-
-def test_a_move_needs_time() -> None:
-    with pytest.raises(ValueError, match="move_limit=0 is out of range"):
-        Options(move_limit=0)
 
 
 def test_intervals_are_clustered_by_deal() -> None:
