@@ -1,8 +1,8 @@
-"""`okey bench`: how fast everything is, as one table and one line of JSON.
+"""Measures the speed of everything for `okey bench`: one table, and the same as one line of JSON.
 
-Rates are per second of CPU time of this process, one thread unless a case says otherwise; wall time stands beside them.
-Each case is run once to load its kernels, then timed in parts, of which the best counts: on a machine that does other
-work too, the best part is the one that was disturbed least.
+Rates are per second of CPU time of this process and per second of wall time, with one thread unless a case says
+otherwise. Each case is run once to load its kernels and then timed in parts, of which the best counts: on a machine
+that does other work too, the best part is the one that was disturbed least.
 """
 
 import dataclasses
@@ -64,19 +64,19 @@ class Row:
 
     case: str
     unit: str
-    """What is counted; `s` is a time and `MB` a size, taken once."""
+    """What is counted; or `s` for a time and `MB` for a size, measured once."""
     cpu: float
-    """Units per second of CPU time, or the CPU seconds or megabytes."""
+    """Units per second of CPU time; for `s` the CPU seconds, for `MB` the megabytes."""
     wall: float
-    """Units per second of wall time, or the seconds or megabytes."""
+    """Units per second of wall time; for `s` the seconds, for `MB` the megabytes."""
 
 
 def run(json_file: Path | None = None, seconds: float = 1.0) -> None:
-    """Run all cases, print the table and the line.
+    """Run all cases, and print the table and the line.
 
     Args:
-        json_file: where the line is written as well.
-        seconds: how long each case is timed, at least.
+        json_file: a file to which the line is written as well; None: none.
+        seconds: how long each case is timed at least.
     """
     console = Console()
     notes: list[str] = []
@@ -86,11 +86,11 @@ def run(json_file: Path | None = None, seconds: float = 1.0) -> None:
         for row in _cases(seconds, notes):
             rows.append(row)
             status.update(row.case)
-    table = Table("case", "unit", "a CPU second", "a second")
+    grid = Table("case", "unit", "a CPU second", "a second")
     for row in rows:
         form = ".2f" if row.unit == "s" else ",.0f"
-        table.add_row(row.case, row.unit, f"{row.cpu:{form}}", f"{row.wall:{form}}")
-    console.print(table)
+        grid.add_row(row.case, row.unit, f"{row.cpu:{form}}", f"{row.wall:{form}}")
+    console.print(grid)
     for note in notes:
         console.print(note)
     made = {"load": load, **provenance()}
@@ -113,7 +113,14 @@ def _cases(seconds: float, notes: list[str]) -> Iterator[Row]:
 
 
 def _rate(case: str, unit: str, work: Callable[[], int], seconds: float) -> Row:
-    """Do `work`, which says how many units it did, until the time is up; the best of some parts of that time."""
+    """Time a case.
+
+    Args:
+        case: its name.
+        unit: what `work` counts.
+        work: does some work and returns how many units that was.
+        seconds: how long to time it; the best of `_PARTS` parts of this time counts.
+    """
     work()
     best = Row(case, unit, 0.0, 0.0)
     for _ in range(_PARTS):
@@ -130,7 +137,7 @@ def _rate(case: str, unit: str, work: Callable[[], int], seconds: float) -> Row:
 
 def _engine(seconds: float) -> Iterator[Row]:
     for size in _BATCHES:
-        for looking in (False, True):
+        for observing in (False, True):
             games = new_games(Rules(), size)
             deal_all(games, np.arange(size).astype(np.uint64))
             masks = np.zeros((size, NUM_ACTIONS), np.int8)
@@ -142,12 +149,12 @@ def _engine(seconds: float) -> Iterator[Row]:
                 records: npt.NDArray[np.record] = records,
                 masks: npt.NDArray[np.int8] = masks,
                 steps: int = steps,
-                looking: bool = looking,
+                observing: bool = observing,
             ) -> int:
-                _play_at_random(games, records, masks, steps, looking)
+                _play_at_random(games, records, masks, steps, observing)
                 return steps * len(games)
 
-            what = "with observation and mask" if looking else "without observation"
+            what = "with observation and mask" if observing else "without observation"
             yield _rate(f"round kernel, {size} games, {what}", "decisions", work, seconds)
 
 
@@ -157,23 +164,31 @@ def _play_at_random(
     records: npt.NDArray[np.record],
     masks: npt.NDArray[np.int8],
     steps: int,
-    looking: bool,
+    observing: bool,
 ) -> None:
-    """Random legal play, a new round after each that ends; a round is finished by whoever can."""
+    """Play at random, dealing a new round after each that ends; whoever can finish does.
+
+    Args:
+        games: `(N,)` of GAME.
+        records: `(N,)` of OBSERVATION, filled before each decision if `observing`.
+        masks: `(N, NUM_ACTIONS)` legal actions, filled likewise.
+        steps: decisions in each game.
+        observing: whether to write what the seat to move sees.
+    """
     for step in range(steps):
         for i in range(len(games)):
             game = games[i]
             if game.ending != NOT_ENDED:
                 game.round_number += np.uint64(1)
                 deal(game, NO_SEAT)
-            if looking:
+            if observing:
                 look(game, game.turn, records[i], masks[i])
             apply(game, _random_action(game, derive_seed(np.uint64(step), np.uint64(i))))
 
 
 @kernel
 def _random_action(game: np.record, state: np.uint64) -> int:
-    """A legal action read from a random word; a wild tile is never thrown."""
+    """A legal action, chosen by a random 64-bit word; a wild tile is never thrown."""
     if game.phase == PHASE_DRAW:
         return TAKE if game.stock_left == 0 or below(state, 2) == 0 else DRAW
     finishes = as_int(game.finish_melds | game.finish_pairs)
@@ -186,7 +201,7 @@ def _random_action(game: np.record, state: np.uint64) -> int:
 
 
 def _copy_of_an_observation(seconds: float) -> Row:
-    """The limit: one numpy copy of the same bytes as an observation and its mask, from one array to another."""
+    """An upper bound: numpy copying as many bytes as an observation and its mask have from one array to another."""
     size = 256
     source: npt.NDArray[Any] = np.zeros((size, OBSERVATION.itemsize + NUM_ACTIONS), np.uint8)
     target = np.empty_like(source)
@@ -200,7 +215,7 @@ def _copy_of_an_observation(seconds: float) -> Row:
 
 
 def _self_play(seconds: float) -> Iterator[Row]:
-    """`SelfPlay` from Python: choosing costs as well, and is the same in every row."""
+    """`SelfPlay` from Python. The rates include choosing an action, which costs the same in every row."""
     for encoder in (None, "flat"):
         for num_threads in (1, 2):
             if num_threads > (os.cpu_count() or 1):
@@ -230,7 +245,7 @@ def _choose_all(games: npt.NDArray[np.record], actions: npt.NDArray[np.int64], s
 
 
 def _environments(seconds: float, notes: list[str]) -> Iterator[Row]:
-    """The AEC environment, and beside it PettingZoo's smallest game, whose whole cost is the interface."""
+    """The AEC environment, and for comparison PettingZoo's smallest game, which costs little but the interface."""
     from okey_env import aec
 
     yield _rate("AEC raw_env()", "decisions", _AecPlay(aec.raw_env()), seconds)
@@ -238,7 +253,7 @@ def _environments(seconds: float, notes: list[str]) -> Iterator[Row]:
     try:
         from pettingzoo.classic import tictactoe_v3
     except ImportError as error:
-        notes.append(f"PettingZoo's tictactoe_v3 is left out: {error}")
+        notes.append(f"PettingZoo's tictactoe_v3 could not be imported and is not measured: {error}")
         return
     tictactoe: Any = tictactoe_v3
     yield _rate("PettingZoo tictactoe_v3 raw_env()", "decisions", _AecPlay(tictactoe.raw_env()), seconds)
@@ -246,7 +261,7 @@ def _environments(seconds: float, notes: list[str]) -> Iterator[Row]:
 
 
 class _AecPlay:
-    """Random masked play of one episode after another."""
+    """Plays one episode at random in each call; returns the number of decisions."""
 
     def __init__(self, env: Any) -> None:
         self.env = env
@@ -270,7 +285,7 @@ class _AecPlay:
 
 
 def _learning_seat(seconds: float) -> Iterator[Row]:
-    """One learning seat against three greedy bots; decisions are those of the learning seat alone."""
+    """One learning seat against three greedy bots; only the decisions of the learning seat are counted."""
     single = OkeyEnv(opponents="greedy")
     random = np.random.default_rng(0)
 
@@ -320,7 +335,7 @@ def _hands(seconds: float) -> Iterator[Row]:
 
 
 def _random_hands() -> npt.NDArray[np.record]:
-    """What starters see: 15 tiles just dealt."""
+    """Observations of starters, who have 15 tiles just dealt."""
     games = new_games(Rules(indicator_points=0), _NUM_HANDS)
     deal_all(games, np.arange(_NUM_HANDS).astype(np.uint64))
     records: npt.NDArray[Any] = np.zeros(_NUM_HANDS, OBSERVATION)
@@ -329,7 +344,7 @@ def _random_hands() -> npt.NDArray[np.record]:
 
 
 def _hands_of_play() -> npt.NDArray[np.record]:
-    """What greedy bots see when they have 15 tiles, each time in the middle of a round."""
+    """Observations of greedy bots that have 15 tiles, in the middle of a round."""
     bot = GreedyBot()
     games = new_games(Rules(indicator_points=0), _NUM_HANDS)
     deal_all(games, np.arange(_NUM_HANDS).astype(np.uint64))
@@ -361,7 +376,7 @@ def _find_finishes_of_all(records: npt.NDArray[np.record]) -> int:
 
 
 def _public_hands(seconds: float) -> Iterator[Row]:
-    """`okey_env.hands` on whole batches, checks included."""
+    """`okey_env.hands` on batches, including the checks of its arguments."""
     fifteen = np.ascontiguousarray(_hands_of_play()["rack"][:, :NUM_KINDS])
     fourteen = fifteen.copy()
     for rack in fourteen:
@@ -397,7 +412,7 @@ def _arena(seconds: float) -> Row:
 
 
 def _cold_starts() -> Iterator[Row]:
-    """A new process: import, make an environment, play the first round; with kernels on disk, and with none."""
+    """A new process that imports, makes an environment and plays one round: with kernels on disk, and without."""
     _start({})
     yield from _started("kernels on disk", {})
     with tempfile.TemporaryDirectory() as folder:
@@ -414,7 +429,7 @@ def _started(what: str, environment: dict[str, str]) -> Iterator[Row]:
 
 
 def _start(environment: dict[str, str]) -> float:
-    """The peak memory of the process in MB."""
+    """Run the process once; returns its peak memory in MB."""
     done = subprocess.run(
         [sys.executable, "-c", _COLD_START],
         check=True,

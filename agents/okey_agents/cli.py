@@ -1,7 +1,8 @@
 """The command `okey`: finds the verb among `commands`, reads its arguments and runs it.
 
-A mistake of the user's ends in one sentence on stderr and exit status 1. With `OKEY_TRACEBACK=1` the traceback is
-shown instead. A verb's module is imported when it is asked for, so that `okey rules` does not wait for a compiler.
+A command line that cannot be read ends with exit status 2. Any other mistake of the user ends with one sentence on
+stderr and exit status 1; with `OKEY_TRACEBACK=1` a traceback is shown instead. A verb's module is imported only when it
+is asked for, so that `okey rules` does not wait for the compiler.
 """
 
 import argparse
@@ -28,7 +29,14 @@ class _Verb(Protocol):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; `arguments` stand in for those of the process."""
+    """Run the command line.
+
+    Args:
+        arguments: the words after `okey`; None: those of this process.
+
+    Raises:
+        SystemExit: the exit status is not 0, or help was asked for.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given[0] in ("-h", "--help"):
         print(_overview())
@@ -45,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = _run(verb, rest)
     except KeyboardInterrupt:
-        sys.exit(130)  # as shells say it
+        sys.exit(130)  # as shells report an interrupt
     except (ValueError, OSError, ModuleNotFoundError) as error:
         sentence = _sentence(verb, error)
         if sentence is None or os.environ.get("OKEY_TRACEBACK"):
@@ -60,11 +68,11 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     verb = _import(name)
     parser = argparse.ArgumentParser(prog=f"okey {name}", description=f"{verb.HELP[0].upper()}{verb.HELP[1:]}.")
     verb.add_arguments(parser)
-    return verb.run(parser.parse_intermixed_args(arguments))  # options anywhere among the names
+    return verb.run(parser.parse_intermixed_args(arguments))  # allows options anywhere among the names
 
 
 def _verbs() -> list[str]:
-    """The names of the verbs: of the files that they are."""
+    """The names of the verbs, which are those of their files."""
     return sorted(module.name for module in pkgutil.iter_modules(commands.__path__) if module.name[0] != "_")
 
 
@@ -73,14 +81,14 @@ def _import(name: str) -> _Verb:
 
 
 def _overview() -> str:
-    """What `okey --help` says."""
+    """The text of `okey --help`."""
     width = max(map(len, _verbs()))
     lines = [f"  {name:{width}}  {_import(name).HELP}" for name in _verbs()]
     return "\n".join(["usage: okey VERB …   (okey VERB --help says more; okey --version)", "", *lines])
 
 
 def _sentence(command: str, error: Exception) -> str | None:
-    """What the user is told; None: it is our mistake, and the traceback says more."""
+    """The sentence for the user; None: the error is a bug, for which the traceback is shown."""
     if isinstance(error, ModuleNotFoundError):
         if (error.name or "").partition(".")[0] not in _TRAINING_PACKAGES:
             return None

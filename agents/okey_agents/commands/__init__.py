@@ -1,6 +1,6 @@
-"""The verbs of `okey`, one file each; `cli` finds them here by their file's name.
+"""The verbs of `okey`, one file each; `cli` finds a verb by the name of its file.
 
-A verb is a module with `HELP` (a line for the list of verbs), `add_arguments(parser)` and `run(arguments) -> int`: the
-exit status. It imports what it works with inside `run`, so that asking for help, or for another verb, waits for none of
-it. A `ValueError` or an `OSError` becomes one sentence on stderr and exit status 1.
+A verb is a module with `HELP` (its line in the list of verbs), `add_arguments(parser)` and `run(arguments)`, which
+returns the exit status. A verb imports what it needs inside `run`, so that help and other verbs start quickly. A
+`ValueError` or an `OSError` becomes one sentence on stderr and exit status 1.
 """

@@ -1,19 +1,22 @@
-"""Arguments that several verbs share: the rules, and settings as text."""
+"""Arguments that several verbs share: rules, switches of the rules, and settings as text."""
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from okey_env.rules import PRESETS, Rules, as_rules
 
+Arguments: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
+"""What arguments can be added to: a parser, or a group of its arguments."""
 
-def add_rules(parser: argparse.ArgumentParser) -> None:
+
+def add_rules(parser: Arguments) -> None:
     """Add `--rules` and `--set`."""
     parser.add_argument("--rules", default="gamelake", metavar="PRESET", help=f"{' or '.join(PRESETS)} (%(default)s)")
     add_switches(parser)
 
 
-def add_switches(parser: argparse.ArgumentParser) -> None:
+def add_switches(parser: Arguments) -> None:
     """Add `--set` for switches of the rules."""
     parser.add_argument(
         "--set",
@@ -21,12 +24,16 @@ def add_switches(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SWITCH=VALUE",
-        help="a switch of the rules set otherwise, like stock_end=next_may_take; may be repeated",
+        help="set a switch of the rules, like stock_end=next_may_take; may be repeated",
     )
 
 
 def rules_of(preset: str, switches: Sequence[str]) -> Rules:
-    """The rules of a preset with switches set as text.
+    """The rules of a preset with some switches set.
+
+    Args:
+        preset: its name.
+        switches: texts `switch=value`.
 
     Raises:
         ValueError: the preset or a switch is unknown, or a value is out of its range.
@@ -44,11 +51,11 @@ def pairs(settings: Sequence[str], option: str = "--set", like: str = "stock_end
 
     Args:
         settings: the texts.
-        option: where they were given.
-        like: an example of one.
+        option: the option that they were given with, for the message.
+        like: an example of a setting, for the message.
 
     Raises:
-        ValueError: one of them has no name or no `=`.
+        ValueError: a text has no name or no `=`.
     """
     found = {}
     for setting in settings:
@@ -60,7 +67,7 @@ def pairs(settings: Sequence[str], option: str = "--set", like: str = "stock_end
 
 
 def _value(switch: str, text: str) -> Any:
-    """The value of a switch as its default has it: true or false, a whole number, or a word; Rules checks it."""
+    """The text as the type of the switch: true or false, a whole number, or a word. `Rules` checks the value."""
     default = getattr(Rules(), switch, None)
     if isinstance(default, bool):
         return {"true": True, "false": False}.get(text.lower(), text)

@@ -1,4 +1,4 @@
-"""`okey evaluate`: measure a bot against others."""
+"""`okey evaluate`: measures a bot against others."""
 
 import argparse
 from pathlib import Path
@@ -12,40 +12,56 @@ _MOST_DEALS = 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the verb takes."""
+    """Declare the arguments of the verb."""
     parser.add_argument("challenger", metavar="CHALLENGER", help="a bot's name (see `okey bots`) or the folder of one")
-    parser.add_argument("opponents", nargs="*", metavar="OPPONENT", help="one, for the three other seats, or three")
     parser.add_argument(
-        "--deals", type=int, metavar="N", help=f"each is four rounds ({_DEALS:,}; with --sprt at most {_MOST_DEALS:,})"
+        "opponents",
+        nargs="*",
+        metavar="OPPONENT",
+        help="one, for all three other seats, or three: right, opposite, left",
+    )
+    parser.add_argument(
+        "--deals",
+        type=int,
+        metavar="N",
+        help=f"deals to play, four rounds each ({_DEALS:,}; with --sprt at most {_MOST_DEALS:,})",
     )
     add_rules(parser)
-    parser.add_argument("--seed", type=int, default=0, help="settles deals and bots; the same seed, the same numbers")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes; by default as many as pay")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="settles deals and bots; the same seed gives the same numbers"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes (by default one for each core, or one if that is quicker)"
+    )
     parser.add_argument(
         "--sprt",
         nargs=2,
         type=float,
         metavar=("LOW", "HIGH"),
-        help="stop as soon as a sequential test with error rates of 5 %% tells a mean of at most LOW points a round "
-        "from one of at least HIGH; 0 is a bot that plays like its opponents",
+        help="stop as soon as a sequential test (SPRT, error rates 5 %%) decides whether the mean is at most LOW or at "
+        "least HIGH points a round; a bot that plays like its opponents has mean 0",
     )
     parser.add_argument(
-        "--state", type=Path, metavar="FILE", help="keep the evaluation in this file, and go on from what is in it"
+        "--state", type=Path, metavar="FILE", help="keep the evaluation in this file, and continue from it if it exists"
     )
     parser.add_argument(
-        "--move-limit", type=float, default=10.0, metavar="SECONDS", help="a slower move is replaced (%(default)g)"
+        "--move-limit",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="replace a move that takes longer (%(default)g)",
     )
     parser.add_argument(
         "--records",
         type=Path,
         metavar="FOLDER",
-        help="write each round as a record, for `okey replay` and `okey review`",
+        help="folder to write a record of each round to, for `okey replay` and `okey review`",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="file to write all numbers to")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate, write the report and print it."""
+    """Evaluate, and write and print the report."""
     from rich.console import Console
 
     from okey_agents.evaluate.arena import Options, evaluate
@@ -53,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     for option in ("json", "state"):
         file = getattr(arguments, option)
-        if file is not None and not file.parent.is_dir():  # before the work, not after it
+        if file is not None and not file.parent.is_dir():  # said before the work, not after it
             raise ValueError(f"--{option}: there is no folder {str(file.parent)!r}")
     report = evaluate(
         arguments.challenger,

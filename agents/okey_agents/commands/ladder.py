@@ -1,29 +1,39 @@
-"""`okey ladder`: all bots against each other, and a rating of each."""
+"""`okey ladder`: plays all bots against each other and rates each."""
 
 import argparse
 from pathlib import Path
 
 from okey_agents.commands._arguments import add_rules, pairs, rules_of
 
-HELP = "play bots against each other: a rating of each, and points one against three"
+HELP = "play bots against each other: a rating of each, and the points of one against three"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the verb takes."""
-    parser.add_argument("bots", nargs="*", metavar="BOT", help="two or more; by default all that are installed")
-    parser.add_argument("--deals", type=int, default=500, metavar="N", help="of each lineup, four rounds (%(default)s)")
+    """Declare the arguments of the verb."""
+    parser.add_argument("bots", nargs="*", metavar="BOT", help="two or more (by default all that are installed)")
+    parser.add_argument(
+        "--deals",
+        type=int,
+        default=500,
+        metavar="N",
+        help="deals that each lineup plays, four rounds each (%(default)s)",
+    )
     parser.add_argument(
         "--fewer",
         action="append",
         default=[],
         metavar="BOT=N",
-        help="lineups with this slow bot play only so many deals; may be repeated",
+        help="let lineups with a slow bot play fewer deals; may be repeated",
     )
     add_rules(parser)
-    parser.add_argument("--seed", type=int, default=0, help="settles deals and bots; the same seed, the same numbers")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes; by default as many as pay")
     parser.add_argument(
-        "--state", type=Path, metavar="FILE", help="keep the ladder in this file, and go on from what is in it"
+        "--seed", type=int, default=0, help="settles deals and bots; the same seed gives the same numbers"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes (by default one for each core, or one if that is quicker)"
+    )
+    parser.add_argument(
+        "--state", type=Path, metavar="FILE", help="keep the ladder in this file, and continue from it if it exists"
     )
     parser.add_argument(
         "--into", type=Path, metavar="FOLDER", help="folder to write ladder.md, ladder.svg and ladder.json to"
@@ -31,13 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, write the page and print the table."""
+    """Play the ladder, and write and print it."""
     from rich.console import Console
 
     from okey_agents.evaluate.ladder import play_ladder
     from okey_agents.evaluate.ladder_page import print_ladder, write_page
 
-    if arguments.into is not None and not arguments.into.is_dir():  # before the work, not after it
+    if arguments.into is not None and not arguments.into.is_dir():  # said before the work, not after it
         raise ValueError(f"--into: there is no folder {str(arguments.into)!r}")
     ladder = play_ladder(
         arguments.bots or installed(),
@@ -56,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def installed() -> list[str]:
-    """All installed bots by name, each once: `easy` is another name for `greedy`.
+    """The names of all installed bots, one name for each: `easy` is left out, since it is `greedy`.
 
     >>> names = installed()
     >>> "greedy" in names, "easy" in names

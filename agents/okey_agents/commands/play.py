@@ -1,4 +1,4 @@
-"""`okey play`: the table, in the browser or in the terminal."""
+"""`okey play`: opens a table in the browser or in the terminal."""
 
 import argparse
 import os
@@ -6,23 +6,25 @@ from pathlib import Path
 
 from okey_agents.commands._arguments import add_rules, rules_of
 
-HELP = "play at a table, in the browser or with --terminal"
+HELP = "play in the browser, or here with --terminal"
 PORT = 8765
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the verb takes."""
+    """Declare the arguments of the verb."""
     parser.add_argument("--port", type=int, default=PORT, help="port of the page; 0: any free one (%(default)s)")
-    parser.add_argument("--no-browser", action="store_true", help="only say where the page is")
+    parser.add_argument("--no-browser", action="store_true", help="print the address of the page, but do not open it")
     parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on; others than this machine can then call (%(default)s)"
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on; with 0.0.0.0 other machines can connect (%(default)s)",
     )
     parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="a name under which browsers may call, beside addresses; may be repeated",
+        help="a name under which browsers may connect, in addition to addresses; may be repeated",
     )
     parser.add_argument(
         "--bot",
@@ -30,25 +32,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FOLDER",
-        help="an exported bot to offer as a player; may be repeated",
+        help="folder of an exported bot to offer as a player; may be repeated",
     )
     parser.add_argument(
         "--data",
         type=Path,
         default=None,
         metavar="FOLDER",
-        help="where tables and records are kept (by default the user's data folder)",
+        help="folder for tables and records (by default in the user's data folder)",
     )
-    parser.add_argument("--terminal", action="store_true", help="play here, in text")
+    parser.add_argument("--terminal", action="store_true", help="play in this terminal, in text")
     terminal = parser.add_argument_group("with --terminal")
-    add_rules(parser)
-    terminal.add_argument("--against", nargs=3, default=None, metavar="BOT", help="right, opposite, left")
+    add_rules(terminal)
+    terminal.add_argument(
+        "--against",
+        nargs=3,
+        default=None,
+        metavar="BOT",
+        help="the bots: right, opposite, left (by default the strongest)",
+    )
     terminal.add_argument("--points", type=int, default=None, help="points at the start of the match, 5 to 21")
-    terminal.add_argument("--seed", type=int, default=None, help="settles the deals and the bots")
+    terminal.add_argument("--seed", type=int, default=None, help="settles deals and bots (by default random)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Open the table."""
+    """Open the table, and return when it is closed."""
     bots = {folder.resolve().name: folder for folder in arguments.bot}
     if arguments.terminal:
         from okey_agents.table.terminal import play

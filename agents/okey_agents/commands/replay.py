@@ -1,4 +1,4 @@
-"""`okey replay`: a record as it was played, all racks open."""
+"""`okey replay`: shows a record as it was played, with all racks open."""
 
 import argparse
 from collections.abc import Iterator
@@ -9,17 +9,19 @@ if TYPE_CHECKING:
     from okey_env.match import Match
     from okey_env.record import Record, Step
 
-HELP = "show a record as it was played, all racks open"
+HELP = "show a record as it was played, with all racks open"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the verb takes."""
+    """Declare the arguments of the verb."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a record of a round or a match")
-    parser.add_argument("--step", action="store_true", help="the whole table after each move; Enter goes on, q ends")
+    parser.add_argument(
+        "--step", action="store_true", help="show the whole table after each move; Enter goes on, q ends"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print move after move, or table after table."""
+    """Print each move, or the whole table after each move."""
     from okey_env.record import Record
 
     record = Record.read(arguments.file)
@@ -39,12 +41,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _wants_to_end() -> bool:
     try:
         return input("Enter goes on, q ends: ").strip().lower().startswith("q")
-    except EOFError:  # nobody to ask
+    except EOFError:  # there is no terminal to ask
         return False
 
 
 def _line(record: "Record", step: "Step", match: "Match") -> Iterator[str]:
-    """A move with the rack after it; of a deal all racks; the points after a round."""
+    """The lines of a step: a deal with all racks, or a move with the rack after it, and the points after a round."""
     from okey_env.tiles import face_text, rack_text
 
     round = match.round
@@ -66,7 +68,7 @@ def _line(record: "Record", step: "Step", match: "Match") -> Iterator[str]:
 
 
 def _table(record: "Record", step: "Step", match: "Match") -> Iterator[str]:
-    """The whole table after a step."""
+    """The lines that show the whole table after a step."""
     from okey_env.render import table_text
 
     yield f"round {step.round}, {_names(record)[step.seat]}: {step.text}" + (f" ({step.tile})" if step.tile else "")
@@ -78,7 +80,7 @@ def _table(record: "Record", step: "Step", match: "Match") -> Iterator[str]:
 
 
 def _end(record: "Record", match: "Match") -> Iterator[str]:
-    """How a round ended: the melds of the winner, the points, and who has won the match."""
+    """The lines at the end of a round: the melds of the winner, the points, and who has won the match."""
     from okey_env.tiles import kind_text
 
     round = match.round
@@ -112,7 +114,7 @@ def _winning_rack(match: "Match") -> str:
 
 
 def _names(record: "Record") -> list[str]:
-    """The players with their seats, since two of them may have one name."""
+    """The players with their seats, because two of them may have the same name."""
     return [f"{seat} {name}" for seat, name in enumerate(record.players)]
 
 

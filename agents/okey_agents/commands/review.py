@@ -1,21 +1,27 @@
-"""`okey review`: what the coach says about a round or match that was played."""
+"""`okey review`: prints what the coach says about a round or match that was played."""
 
 import argparse
 from pathlib import Path
 
-HELP = "have the coach look through a record: the costliest decisions, and what was better"
+HELP = "have the coach review a record: the costliest decisions, and what was better"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the verb takes."""
-    parser.add_argument("record", type=Path, help="file of a round or match")
+    """Declare the arguments of the verb."""
+    parser.add_argument("record", type=Path, help="a record of a round or a match")
     parser.add_argument("--seat", type=int, choices=range(4), help="only the decisions of this seat")
-    parser.add_argument("--most", type=int, default=5, metavar="N", help="so many decisions are shown (%(default)s)")
-    parser.add_argument("--worlds", type=int, default=300, metavar="N", help="trials for each move (%(default)s)")
+    parser.add_argument("--most", type=int, default=5, metavar="N", help="decisions to show (%(default)s)")
+    parser.add_argument(
+        "--worlds",
+        type=int,
+        default=300,
+        metavar="N",
+        help="worlds (deals of the hidden tiles) in which each move is tried (%(default)s)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Review, and print the costliest decisions and a line for each player."""
+    """Review the record, and print the costliest decisions and a line for each player."""
     from rich.console import Console
     from rich.progress import track
 

@@ -1,4 +1,4 @@
-"""`okey rules`: the rule sheet of a preset."""
+"""`okey rules`: prints the rule sheet of a preset."""
 
 import argparse
 
@@ -8,7 +8,7 @@ HELP = "print the rule sheet of a preset"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the verb takes."""
+    """Declare the arguments of the verb."""
     parser.add_argument("preset", nargs="?", default="gamelake", help="gamelake or klasik (gamelake)")
     add_switches(parser)
 

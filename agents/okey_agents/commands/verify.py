@@ -1,18 +1,18 @@
-"""`okey verify`: a record played again by the rules."""
+"""`okey verify`: plays a record again and checks it against the rules."""
 
 import argparse
 from pathlib import Path
 
-HELP = "play a record again and say whether it agrees with the rules, or which line does not"
+HELP = "play a record again and check that it agrees with the rules; name the first line that does not"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the verb takes."""
+    """Declare the arguments of the verb."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a record of a round or a match")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Verify; a record that does not agree is a mistake of the user's, and ends as one."""
+    """Verify the record and print what was checked; a record that does not agree is reported like any mistake."""
     from okey_env.record import Record
 
     record = Record.read(arguments.file)
