@@ -1,4 +1,4 @@
-// The page: which screen is shown, and what comes from the server.
+// The app: chooses the screen, and handles the messages from the server.
 
 import { Connection, keepSeat, keptSeats } from "./connection.js";
 import { h } from "./dom.js";

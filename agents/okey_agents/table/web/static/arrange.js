@@ -1,10 +1,10 @@
-// The order of tiles on a rack: 30 places in two rows, null where none stands. Pure functions, nothing is drawn here.
+// The order of tiles on a rack: 30 places in two rows, null for an empty place. Pure functions; nothing is drawn here.
 
 export const ROW = 15;
 export const PLACES = 30;
 const COLOURS = "RBKY";
 
-/** Moves the tile at one place to another. A tile that stands there moves aside, towards the nearest gap of its row. */
+/** Moves a tile to another place. A tile that stands there moves aside, towards the nearest gap of its row. */
 export function moved(places, from, to) {
   const next = [...places];
   if (from === to || next[from] === null) return next;
@@ -13,7 +13,7 @@ export function moved(places, from, to) {
   return inserted(next, to, tile) ?? [...places];
 }
 
-/** Puts a tile to a place, and what stands there aside; null if its row is full. */
+/** Puts a tile on a place and moves the tile that stands there aside; null if the row is full. */
 export function inserted(places, to, tile) {
   const next = [...places];
   if (next[to] === null) {
@@ -34,7 +34,7 @@ export function inserted(places, to, tile) {
   return next;
 }
 
-/** The player's own order, brought up to what the rack holds now: nothing that stays is moved. */
+/** The player's order with the tiles that the rack holds now; a tile that stays does not move. */
 export function merged(mine, held) {
   const missing = count(held);
   const next = Array(PLACES).fill(null);
@@ -45,9 +45,9 @@ export function merged(mine, held) {
     next[place] = tile;
   };
   const all = mine.map((_, place) => place);
-  all.filter((place) => mine[place] === held[place]).forEach(keep); // of two copies the one that went has gone
+  all.filter((place) => mine[place] === held[place]).forEach(keep); // first, so that of two copies the one that left is removed
   all.forEach(keep);
-  // what is new goes where the server has put it, if that is free here
+  // a new tile goes where the server has put it, if that place is free here
   for (const [place, tile] of held.entries()) {
     if (tile !== null && missing.get(tile) && next[place] === null && mine[place] === null) {
       next[place] = tile;
@@ -103,7 +103,7 @@ function runs(tiles, wrap) {
   for (const colour of COLOURS) {
     let left = tiles.filter((tile) => tile.colour === colour);
     while (left.length) {
-      const one = new Map(left.map((tile) => [tile.number, tile])); // one of each number; the second copies come after
+      const one = new Map(left.map((tile) => [tile.number, tile])); // one of each number; second copies follow in the next pass
       left = left.filter((tile) => one.get(tile.number) !== tile);
       const chains = [];
       for (const [number, tile] of [...one].sort((a, b) => a[0] - b[0])) {
@@ -144,11 +144,11 @@ function pairs(tiles) {
   return [...parts.values()].sort((a, b) => b.length - a.length);
 }
 
-/** Blocks set out on the two rows with a gap between them; the gaps go, from the back, where there is no room. */
+/** Lays blocks on the two rows with gaps between them. If they do not fit, gaps are left out, the last ones first. */
 function laid(blocks) {
   for (let tight = 0; tight <= blocks.length; tight++) {
     const rows = [[], []];
-    const open = blocks.length - tight; // blocks from here on stand without a gap before them
+    const open = blocks.length - tight; // blocks from this one on have no gap before them
     const fits = blocks.every((block, i) => {
       const row = rows.find((tiles) => tiles.length + block.length + (tiles.length && i < open ? 1 : 0) <= ROW);
       if (!row) return false;

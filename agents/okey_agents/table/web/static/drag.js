@@ -2,7 +2,7 @@
 
 const FAR = 6; // pixels
 
-/** Follows a press until it is let go. `over` and `drop` are given the element under it that takes drops, or null. */
+/** Follows a press until it is let go. `over` and `drop` get the element under it that accepts drops, or null. */
 export function follow(event, { ghost, tap, over, drop, end }) {
   if (event.button !== 0) return;
   const { pointerId, clientX: startX, clientY: startY } = event;

@@ -8,7 +8,7 @@ import { botName, t, tileName } from "./words.js";
 
 const SIDES = ["bottom", "right", "top", "left"]; // as seen from the player, in the order of play
 const CORNERS = ["bottom-right", "top-right", "top-left", "bottom-left"]; // where each of them throws to
-const SEEN = 4; // throws that are seen on a heap
+const SEEN = 4; // throws shown on a heap
 const FLIGHT = 320; // ms
 
 export class Felt {
@@ -47,7 +47,7 @@ export class Felt {
     follow(event, { tap: () => this.page.tapped("throw") });
   }
 
-  /** A tile is drawn or taken by dragging it to the rack. */
+  /** Draws or takes a tile that is dragged to the rack. */
   pull(event, what) {
     const may = this.view?.round?.may[what];
     follow(event, {
@@ -136,7 +136,7 @@ export class Felt {
 
   // --- tiles in flight ---------------------------------------------------------------------------------
 
-  /** Shows what has just happened. `rackCell` finds the place of the rack that an own tile comes to. */
+  /** Shows what has just happened. `rackCell` gives the place of the rack to which the player's own tile comes. */
   fly(events, view, rackCell) {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     for (const [seat, what, tile] of events) {
@@ -157,7 +157,7 @@ export class Felt {
   }
 }
 
-/** One tile from one element to another; `hidden` waits unseen until it has come. */
+/** Moves a tile from one element to another; the last tile of `hidden` is not shown until it has come. */
 function flyTile(text, okey, from, to, hidden) {
   const a = from.getBoundingClientRect();
   const b = to.getBoundingClientRect();

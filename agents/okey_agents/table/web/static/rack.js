@@ -1,4 +1,4 @@
-// The rack (ıstaka): two rows of fifteen places. It keeps the player's own order, and tells the server of it.
+// The rack (ıstaka): two rows of fifteen places. It keeps the player's order and sends it to the server.
 
 import { PLACES, ROW, inserted, merged, moved, sameTiles, sorted } from "./arrange.js";
 import { h, set } from "./dom.js";
@@ -37,7 +37,7 @@ export class RackView {
 
   // --- what lies there ---------------------------------------------------------------------------------
 
-  /** Takes over what the server says the rack holds; the order stays as the player has it, but for a new round. */
+  /** Shows the tiles that the server says the rack holds, in the player's order unless the round is new. */
   hold(view, roundKey) {
     const { rack, down, okey } = view.round;
     this.okey = okey;
@@ -73,7 +73,7 @@ export class RackView {
     });
     if (fresh) {
       this.element.classList.remove("dealt");
-      void this.element.offsetWidth; // so that the dealing is seen again
+      void this.element.offsetWidth; // restarts the animation of the deal
       this.element.classList.add("dealt");
     }
   }
@@ -92,7 +92,7 @@ export class RackView {
     return faceUp(this.places[place]);
   }
 
-  /** Where a tile stands that may be laid: face up, if there is one. */
+  /** The place of a tile, one that lies face up if there is one; -1: the rack does not hold it. */
   placeOf(tile) {
     const place = this.places.indexOf(tile);
     return place >= 0 ? place : this.places.map(faceUp).indexOf(tile);
@@ -119,7 +119,7 @@ export class RackView {
     this.lay(moved(this.places, from, to));
   }
 
-  /** Another order, the player's own doing. */
+  /** Shows an order that the player has made, and sends it. */
   lay(places) {
     this.places = places;
     this.chosen = null;
@@ -157,7 +157,7 @@ export class RackView {
     });
   }
 
-  /** Enter or the click of a screen reader: lift a tile, put it down. */
+  /** Lifts a tile or puts it down, by Enter or the click of a screen reader. */
   enter(place) {
     if (this.chosen === place) this.choose(null);
     else if (this.chosen !== null) {
@@ -192,14 +192,14 @@ export class RackView {
     } else if (event.key === "Escape" && this.chosen !== null) this.choose(null);
   }
 
-  /** Makes a place free for a tile that is about to come, by moving aside what stands there. */
+  /** Frees a place for a tile that is about to come, by moving the tile that stands there aside. */
   makeRoom(place) {
     const next = inserted(this.places, place, null);
     if (this.places[place] !== null && next !== null) this.lay(next);
   }
 }
 
-const DOWN = "*-"; // an okey face down, as it is written here
+const DOWN = "*-"; // an okey that lies face down; the server has no such text
 const faceUp = (tile) => (tile === DOWN ? "*" : tile);
 const shown = (tile) => (tile === DOWN ? "?" : tile);
 const same = (a, b) => a.every((tile, place) => tile === b[place]);

@@ -1,4 +1,4 @@
-// A round that is over, from its deal to its end, all racks open, with a slider.
+// The replay of a round that is over: all racks open, from the deal to the end, with a slider.
 
 import { h, icon } from "./dom.js";
 import { tileFigure } from "./tile.js";

@@ -1,4 +1,4 @@
-// The clack of tiles, made here: a short burst of filtered noise.
+// The sound of tiles: a short burst of filtered noise.
 
 let context = null;
 export let soundOn = localStorage.getItem("okey.sound") !== "off";

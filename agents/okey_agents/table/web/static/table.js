@@ -1,4 +1,4 @@
-// The page of a table: felt, rack, buttons, panel, and what the player can do with them.
+// The page of a table: felt, rack, buttons, panel, and what they do.
 
 import { h, icon } from "./dom.js";
 import { endDialog } from "./ends.js";
@@ -157,21 +157,21 @@ export class TablePage {
     this.app.send("act", { action, at: this.view.moves, place });
   }
 
-  /** A tile of the rack is thrown, or laid on the stock. */
+  /** Throws a tile of the rack, or finishes with it. */
   laid(place, target, dropped = true) {
     if (target !== "throw" && target !== "finish") return;
     this.dropped = dropped;
     this.act(`${target} ${this.rack.tileAt(place)}`, place);
   }
 
-  /** A tile is drawn, or taken, to a place of the rack. */
+  /** Draws or takes a tile to a place of the rack. */
   drawTo(what, place) {
     this.rack.makeRoom(place);
     this.dropped = true;
     this.act(what, place);
   }
 
-  /** Something on the felt is tapped: it means what can be done with it now. */
+  /** Does what a tap on a part of the felt means now: draw, take, throw or finish. */
   tapped(what) {
     const { may } = this.view.round;
     if (what === "take") this.act("take");

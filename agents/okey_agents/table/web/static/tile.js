@@ -1,4 +1,4 @@
-// A tile as SVG: cream, a coloured number, and below it a mark of its own for each colour, for those who see few colours.
+// A tile as SVG: cream, a coloured number, and below it a mark for each colour, for people who cannot tell colours apart.
 
 const MARKS = {
   R: "M30 55.5l8.5 8.5-8.5 8.5-8.5-8.5z", // diamond
@@ -13,7 +13,7 @@ const PETALS = [0, 45, 90, 135, 180, 225, 270, 315]
   .join("");
 const EDGE = '<rect x="1" y="4" width="58" height="79" rx="9" fill="url(#bone)"/>';
 
-/** Colour letter and number of a tile's text, as it looks: the okey with its own face, a false joker without. */
+/** The colour letter and number that a tile shows; null for a false joker and for a back. An okey shows its own face. */
 export function faceOf(text, okey) {
   const face = text === "*" ? okey : text;
   return face === "F" || face === "?" ? null : { colour: face[0], number: Number(face.slice(1)) };
@@ -34,7 +34,7 @@ function inside(text, okey) {
   const wild = text === "*";
   const body = `${EDGE}<rect x="1" y="1" width="58" height="79" rx="9" fill="url(#${wild ? "gilded" : "ivory"})"/>`;
   if (text === "F") {
-    const face = okey ? faceOf(okey) : null; // what it plays as, small below
+    const face = okey ? faceOf(okey) : null; // the face that it plays as, small, below
     const stands = face
       ? `<text class="small c-${face.colour}" x="27" y="75">${face.number}</text>
          <path class="c-${face.colour}" d="${MARKS[face.colour]}" transform="translate(25 35) scale(.55)"/>`
@@ -46,7 +46,7 @@ function inside(text, okey) {
     <path class="c-${colour}" d="${MARKS[colour]}"/>${wild ? `<path class="star" d="${STAR}"/>` : ""}`;
 }
 
-/** A tile as an image with a name, for pictures that nobody can touch. */
+/** A tile as an image with a name, where it cannot be moved. */
 export function tileFigure(text, okey, name, className = "") {
   const figure = document.createElement("span");
   figure.className = `figure ${className}`;

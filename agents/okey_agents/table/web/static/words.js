@@ -1,4 +1,4 @@
-// The words of the page in the player's language; tiles and events as words.
+// The texts of the page in the player's language, and tiles, events and hints as text.
 
 import en from "./text/en.js";
 import { faceOf } from "./tile.js";
@@ -34,7 +34,7 @@ export function botName(name) {
   return t.bots[name] ?? name;
 }
 
-/** What a refusal says in the player's language; the server's English where there is no sentence. */
+/** The sentence of a refusal in the player's language, or the server's English one if there is none. */
 export function errorText(error, names) {
   return t.errors[error.code]?.(error, names) ?? error.text;
 }
