@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate, and write and print the report."""
     from rich.console import Console
 
-    from okey_agents.evaluate.arena import Options, evaluate
+    from okey_agents.evaluate.arena import evaluate
     from okey_agents.evaluate.sprt import Sprt
 
     for option in ("json", "state"):
@@ -79,7 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.seed,
         arguments.workers,
         sprt=Sprt(*arguments.sprt) if arguments.sprt else None,
-        options=Options(arguments.move_limit, arguments.state, arguments.records, progress=True),
+        move_limit=arguments.move_limit,
+        state=arguments.state,
+        records=arguments.records,
+        progress=True,
     )
     if arguments.json is not None:
         report.write_json(arguments.json)

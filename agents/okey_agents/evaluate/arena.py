@@ -8,11 +8,10 @@ number of processes and interruptions.
 """
 
 import contextlib
-import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -31,17 +30,16 @@ from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_SEATS
 
 
-@dataclasses.dataclass(frozen=True)
-class Options:
+class Options(TypedDict, total=False):
     """How long a bot may think in an evaluation, and what the evaluation writes and shows."""
 
-    move_limit: float = MOVE_LIMIT
-    """Seconds that a bot has for a move; a slower move is replaced."""
-    state: Path | None = None
+    move_limit: float
+    """Seconds that a bot has for a move; a slower move is replaced. `MOVE_LIMIT` unless it is given."""
+    state: Path | None
     """A file that keeps the evaluation, and from which it continues."""
-    records: Path | None = None
+    records: Path | None
     """A folder to which the record of each round is written."""
-    progress: bool = False
+    progress: bool
     """Whether to show a progress bar on stderr."""
 
 
@@ -54,7 +52,7 @@ def evaluate(
     workers: int | None = None,
     *,
     sprt: Sprt | None = None,
-    options: Options | None = None,
+    **options: Unpack[Options],
 ) -> Report:
     """Play the challenger in every seat of each deal against three opponents.
 
@@ -68,30 +66,30 @@ def evaluate(
             cannot be sent; otherwise as many processes as there are cores and chunks. A bot that hangs in native code
             can be stopped in another process only.
         sprt: a sequential test after each chunk of deals, which may stop the evaluation early.
-        options: the rest; None: the defaults.
+        options: the keywords of `Options`.
 
     Raises:
         ValueError: a number is out of its range, a bot cannot be found or sent to another process, or the state file
             belongs to another evaluation.
     """
-    options = options or Options()
+    state_path, records = options.get("state"), options.get("records")
     if deals < 2:
         raise ValueError(f"deals={deals} is out of range: an interval needs at least 2")
     specs = (challenger, *opponents_of(opponents))
-    setup = Setup(specs, as_rules(rules), seed, options.move_limit, records=options.records)
+    setup = Setup(specs, as_rules(rules), seed, options.get("move_limit", MOVE_LIMIT), records=records)
     player = ChunkPlayer(setup)
     lineup: Lineup = (0, 1, 1, 1) if len(specs) == 2 else (0, 1, 2, 3)
     chunks = chunks_of(lineup, deals)
     runner = ChunkRunner(player, chunks, workers)
-    if options.records is not None:
-        options.records.mkdir(parents=True, exist_ok=True)
+    if records is not None:
+        records.mkdir(parents=True, exist_ok=True)
     results: list[ChunkResult] = []
     test = None
     began = time.perf_counter()
     with contextlib.ExitStack() as stack:
-        state = stack.enter_context(StateFile(options.state, header_of(setup))) if options.state is not None else None
+        state = stack.enter_context(StateFile(state_path, header_of(setup))) if state_path is not None else None
         running = stack.enter_context(contextlib.closing(runner.results(state)))
-        bar = stack.enter_context(progress_bar(options.progress))
+        bar = stack.enter_context(progress_bar(options.get("progress", False)))
         task = bar.add_task("deals", total=deals)
         for chunk, result in zip(chunks, running, strict=True):
             results.append(result)

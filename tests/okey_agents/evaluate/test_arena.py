@@ -13,7 +13,7 @@ import pytest
 
 from okey_agents.bots.greedy import GreedyBot
 from okey_agents.bots.random import RandomBot
-from okey_agents.evaluate.arena import Options, evaluate
+from okey_agents.evaluate.arena import evaluate
 from okey_agents.evaluate.statistics import Interval, clustered_interval, t_quantile
 from okey_env.actions import NUM_ACTIONS
 from okey_env.engine.batch import observed_mask_in
@@ -143,7 +143,7 @@ class Dying(Stalling):
     ],
 )
 def test_a_bot_that_stalls_is_stopped_counted_and_replaced(bot: Any, workers: int, why: str) -> None:
-    report = evaluate(bot, RandomBot, deals=2, workers=workers, options=Options(move_limit=0.2))
+    report = evaluate(bot, RandomBot, deals=2, workers=workers, move_limit=0.2)
     failed = report.challenger
     assert failed.stalled == 3
     assert failed.unasked > 0
@@ -218,7 +218,7 @@ def test_the_report_as_json(tmp_path: Path) -> None:
         ({"deals": 1}, "deals=1 is out of range: an interval needs at least 2"),
         ({"seed": -1}, "seed=-1 is out of range"),
         ({"workers": 0}, "workers=0 is out of range"),
-        ({"options": Options(move_limit=0)}, "move_limit=0 is out of range"),
+        ({"move_limit": 0}, "move_limit=0 is out of range"),
         ({"rules": "poker"}, "'poker' is not a preset"),
         ({"opponents": [RandomBot, RandomBot]}, "expected one bot, or three: right, opposite, left"),
         ({"opponents": "nobody"}, "no bot 'nobody'"),
@@ -250,7 +250,7 @@ def test_t_quantiles_are_those_of_the_tables(freedom: int, tabled: float) -> Non
 
 
 def test_every_round_can_be_kept_as_a_record(tmp_path: Path) -> None:
-    report = evaluate(GreedyBot, RandomBot, deals=2, seed=3, workers=1, options=Options(records=tmp_path / "rounds"))
+    report = evaluate(GreedyBot, RandomBot, deals=2, seed=3, workers=1, records=tmp_path / "rounds")
     files = sorted((tmp_path / "rounds").iterdir())
     assert [file.name for file in files[:4]] == [f"deal-000000-seat-{seat}.jsonl" for seat in range(4)]
     won = []

@@ -9,7 +9,7 @@ from okey_agents.bots.greedy import GreedyBot
 from okey_agents.bots.random import RandomBot
 from okey_agents.cli import main
 from okey_agents.evaluate import chunks
-from okey_agents.evaluate.arena import Options, evaluate
+from okey_agents.evaluate.arena import evaluate
 
 
 class Stop(Exception):  # noqa: N818  # it stands for a kill, which is no error
@@ -36,16 +36,16 @@ def test_it_goes_on_where_it_was_stopped(monkeypatch: pytest.MonkeyPatch, tmp_pa
     with monkeypatch.context() as patch:
         stop_after(patch, 2)
         with pytest.raises(Stop):
-            evaluate(GreedyBot, RandomBot, options=Options(state=state), **usual)
+            evaluate(GreedyBot, RandomBot, state=state, **usual)
     with state.open("ab") as file:  # killed in the middle of a line
         file.write(b'{"chunk":{"lineup":[0,1,')
     with monkeypatch.context() as patch:
         stop_after(patch, 2)  # of four chunks two are left
-        assert evaluate(GreedyBot, RandomBot, options=Options(state=state), **usual).outcome() == whole
+        assert evaluate(GreedyBot, RandomBot, state=state, **usual).outcome() == whole
     with monkeypatch.context() as patch:
         stop_after(patch, 0)  # and now none
-        assert evaluate(GreedyBot, RandomBot, options=Options(state=state), **usual).outcome() == whole
-    longer = evaluate(GreedyBot, RandomBot, options=Options(state=state), **usual | {"deals": 500}).outcome()
+        assert evaluate(GreedyBot, RandomBot, state=state, **usual).outcome() == whole
+    longer = evaluate(GreedyBot, RandomBot, state=state, **usual | {"deals": 500}).outcome()
     assert longer == evaluate(GreedyBot, RandomBot, **usual | {"deals": 500}).outcome()
 
 
@@ -61,10 +61,10 @@ def test_it_goes_on_where_it_was_stopped(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_a_file_of_another_evaluation_is_refused(changed: dict[str, Any], message: str, tmp_path: Path) -> None:
     state = tmp_path / "state.jsonl"
     usual: dict[str, Any] = {"challenger": GreedyBot, "opponents": RandomBot, "deals": 2, "seed": 3, "workers": 1}
-    evaluate(**usual, options=Options(state=state))
+    evaluate(**usual, state=state)
     before = state.read_bytes()
     with pytest.raises(ValueError, match=message):
-        evaluate(**usual | changed, options=Options(state=state))
+        evaluate(**usual | changed, state=state)
     assert state.read_bytes() == before
 
 
@@ -80,17 +80,17 @@ def test_other_files_are_left_alone(content: str, message: str, tmp_path: Path) 
     state = tmp_path / "notes.txt"
     state.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
-        evaluate(GreedyBot, RandomBot, deals=2, workers=1, options=Options(state=state))
+        evaluate(GreedyBot, RandomBot, deals=2, workers=1, state=state)
     assert state.read_text(encoding="utf-8") == content
 
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     state = tmp_path / "state.jsonl"
-    evaluate(GreedyBot, RandomBot, deals=2, workers=1, options=Options(state=state))
+    evaluate(GreedyBot, RandomBot, deals=2, workers=1, state=state)
     lines = state.read_bytes().splitlines(keepends=True)
     state.write_bytes(lines[0] + lines[1].replace(b"winner", b"loser"))
     with pytest.raises(ValueError, match="line 2: damaged"):
-        evaluate(GreedyBot, RandomBot, deals=2, workers=1, options=Options(state=state))
+        evaluate(GreedyBot, RandomBot, deals=2, workers=1, state=state)
 
 
 def test_the_command_line_keeps_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
