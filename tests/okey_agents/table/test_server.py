@@ -10,14 +10,14 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from okey_agents.table.web.app import STATIC, same_origin
-from okey_agents.table.web.settings import Settings
+from okey_agents.table.web.settings import Settings, rules_form
 from okey_agents.table.web.table import Table
 from okey_agents.table.web.table_server import Limits, TableServer
 from okey_env import Deal, Observation
 from okey_env.bots import make_bot
 from okey_env.match import Match
 from okey_env.record import Record
-from okey_env.rules import Rules
+from okey_env.rules import PRESETS, SWITCHES, Rules
 from tests.okey_agents.table.playing import ORIGIN, Player, local_server
 
 FINISHED = "R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y11 Y12 Y13 * K2"  # with Y5 for the okey
@@ -30,6 +30,16 @@ def with_deal(*racks: str | None, **options: Any) -> Any:
 
 
 # --- playing -------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_told_every_switch_of_the_rules() -> None:
+    """The form of house rules follows the table of switches, so a new switch is there by itself."""
+    form = rules_form()
+    assert [switch["name"] for switch in form["switches"]] == [switch.name for switch in SWITCHES]
+    for preset in PRESETS:
+        assert set(form["presets"][preset]) == {switch.name for switch in SWITCHES}
+        chosen = Settings.read({"preset": preset, "switches": form["presets"][preset]}, ["greedy"])
+        assert chosen.rules == PRESETS[preset]
 
 
 def test_a_round_against_bots_and_the_next_one() -> None:

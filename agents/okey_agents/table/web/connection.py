@@ -16,6 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from okey_agents.table.web.rack import PLACES
 from okey_agents.table.web.refusal import Refused
+from okey_agents.table.web.settings import rules_form
 from okey_agents.table.web.table_server import Session, TableServer
 from okey_agents.table.web.views import replay_of, rounds_over, view
 
@@ -57,7 +58,8 @@ class Connection:
             await self._websocket.close(1013)
             return
         self._server.connections += 1
-        self.send({"type": "welcome", "bots": list(self._server.bots), "stand_in": self._server.stand_in})
+        bots, stand_in = list(self._server.bots), self._server.stand_in
+        self.send({"type": "welcome", "bots": bots, "stand_in": stand_in, "rules": rules_form()})
         tasks = [asyncio.create_task(step) for step in (self._write(), self._read(), self._too_slow.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

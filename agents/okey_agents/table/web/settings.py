@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from okey_agents.table.web.refusal import Refused
-from okey_env.rules import PRESETS, Rules, as_rules
+from okey_env.rules import PRESETS, SWITCHES, Rules, as_rules
 from okey_env.tiles import NUM_SEATS
 
 PERSON = "person"
@@ -15,6 +15,16 @@ PACES = {"slow": 1.2, "normal": 0.7, "fast": 0.25, "instant": 0.0}
 RACK_CHECKS = ("free", "as_laid")
 _MAX_NAME = 20
 _STRENGTH = ("expert", "efficient", "greedy")
+
+
+def rules_form() -> dict[str, Any]:
+    """What the page needs to ask for rules: the presets, and each switch with its choices or its range."""
+    return {
+        "presets": {name: dataclasses.asdict(rules) for name, rules in PRESETS.items()},
+        "switches": [
+            {"name": switch.name, "choices": switch.choices, "between": switch.between} for switch in SWITCHES
+        ],
+    }
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,13 +7,8 @@ import { LANGUAGES, botName, language, t } from "./words.js";
 
 const CHOSEN = "okey.settings";
 const LEVELS = ["easy", "medium", "hard"];
-const SWITCHES = ["run_13_1", "false_joker_as_okey", "combine", "indicator_points", "stock_end", "rotation", "winners", "colour_double", "throw_visibility"];
-const NUMBERS = { indicator_points: [0, 1, 2, 3], winners: [1, 2] };
-const PRESETS = {
-  gamelake: { combine: "product", false_joker_as_okey: false, indicator_points: 1, winners: 1 },
-  klasik: { combine: "max", false_joker_as_okey: true, indicator_points: 0, winners: 2 },
-};
-const COMMON = { run_13_1: true, stock_end: "void_after_throw", rotation: "right", colour_double: false, throw_visibility: "history" };
+const OF_THEIR_OWN = ["start_points", "teams"]; // switches of the rules that the form asks for in another way
+const LONGEST_LIST = 30; // numbers in a list; more are typed
 
 /** The choice of language. */
 export function languageChoice(onChange) {
@@ -35,7 +30,7 @@ export function homePage(app, welcome) {
   const standard = bots.includes("medium") ? "medium" : welcome.stand_in;
 
   const name = nameField(chosen.name);
-  const presets = Object.keys(PRESETS).map((preset) => h("label", { class: "card" },
+  const presets = Object.keys(welcome.rules.presets).map((preset) => h("label", { class: "card" },
     h("input", { type: "radio", name: "preset", value: preset, checked: preset === chosen.preset, onchange: () => fillSwitches() }),
     h("span", {}, h("b", {}, t.presets[preset][0]), h("small", {}, t.presets[preset][1]))));
   const points = h("input", { type: "range", min: 5, max: 21, value: chosen.points, id: "points", oninput: () => (shownPoints.value = points.value) });
@@ -49,17 +44,10 @@ export function homePage(app, welcome) {
     h("option", { value: "person", selected: chosen.seats[seat] === "person" }, t.person)));
   const switches = h("div", { class: "switches" });
 
+  const houseRules = welcome.rules.switches.filter(({ name }) => !OF_THEIR_OWN.includes(name));
   function fillSwitches() {
-    const preset = value("preset");
-    switches.replaceChildren(...SWITCHES.map((key) => {
-      const standardValue = { ...COMMON, ...PRESETS[preset] }[key];
-      if (typeof standardValue === "boolean") {
-        return h("label", { class: "check" }, h("input", { type: "checkbox", name: key, checked: standardValue }), h("span", {}, t.switches[key]));
-      }
-      const choices = NUMBERS[key]?.map((n) => [n, n]) ?? Object.entries(t.switches[`${key}Choices`]);
-      return h("label", { class: "pick" }, h("span", {}, t.switches[key]),
-        h("select", { name: key }, choices.map(([choice, text]) => h("option", { value: choice, selected: String(choice) === String(standardValue) }, text))));
-    }));
+    const standard = welcome.rules.presets[value("preset")];
+    switches.replaceChildren(...houseRules.map((house) => switchField(house, standard[house.name])));
   }
   const value = (key) => form.querySelector(`[name="${key}"]:checked`)?.value ?? chosen[key];
 
@@ -67,7 +55,7 @@ export function homePage(app, welcome) {
     event.preventDefault();
     const changed = { start_points: Number(points.value), teams: teams.firstChild.checked };
     for (const input of switches.querySelectorAll("[name]")) {
-      changed[input.name] = input.type === "checkbox" ? input.checked : input.name in NUMBERS ? Number(input.value) : input.value;
+      changed[input.name] = input.type === "checkbox" ? input.checked : "number" in input.dataset ? Number(input.value) : input.value;
     }
     const settings = {
       preset: value("preset"), switches: changed, pace: pace.value,
@@ -92,6 +80,19 @@ export function homePage(app, welcome) {
   fillSwitches();
 
   return h("main", { class: "home" }, h("div", { class: "corner" }, languageChoice((code) => app.speak(code))), hero(), keptTables(app), form);
+}
+
+/** The field for one switch of the rules: a check, a list, or a number. */
+function switchField({ name, choices, between: [low, high] }, standard) {
+  const text = h("span", {}, t.switches[name] ?? name.replaceAll("_", " "));
+  if (typeof standard === "boolean") return h("label", { class: "check" }, h("input", { type: "checkbox", name, checked: standard }), text);
+  const isNumber = !choices.length;
+  if (isNumber && high - low > LONGEST_LIST) {
+    return h("label", { class: "pick" }, text, h("input", { type: "number", name, min: low, max: high, value: standard, "data-number": "" }));
+  }
+  const values = isNumber ? Array.from({ length: high - low + 1 }, (_, i) => low + i) : choices;
+  return h("label", { class: "pick" }, text, h("select", { name, ...(isNumber && { "data-number": "" }) }, values.map((value) =>
+    h("option", { value, selected: value === standard }, t.switches[`${name}Choices`]?.[value] ?? String(value)))));
 }
 
 function keptTables(app) {
