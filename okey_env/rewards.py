@@ -18,6 +18,8 @@ mean of what they share.
 
 from collections.abc import Callable, Sequence
 
+from okey_env.engine.scoring import dearest_finish
+from okey_env.engine.state import new_games
 from okey_env.match import shares
 from okey_env.round import Round
 from okey_env.rules import START_POINTS_RANGE, Rules
@@ -101,6 +103,4 @@ def illegal_reward(reward: str | RewardFunction, rules: Rules, *, matches: bool 
 
 def worst_loss(rules: Rules) -> float:
     """The most points that a seat can lose in one round: a shown twin, and the dearest finish or a void round."""
-    okey_and_pairs = 8 if rules.combine == "product" else 4
-    finish = okey_and_pairs * (2 if rules.colour_double else 1)
-    return float(max(finish, rules.void_points) + rules.indicator_points)
+    return float(max(dearest_finish(new_games(rules, 1)), rules.void_points) + rules.indicator_points)

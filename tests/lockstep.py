@@ -12,26 +12,21 @@ from okey_env.engine.batch import act_in, legal_at, mask_in
 from okey_env.engine.deal import begin_round
 from okey_env.engine.hand import melds_distance
 from okey_env.engine.state import NO_SEAT, NO_TILE, new_games
-from okey_env.rules import Rules
+from okey_env.rules import SWITCHES, Rules
 from okey_env.tiles import NUM_KINDS, WILD, okey_of
 from tests.reference import GAMELAKE, KLASIK, ReferenceRound, random_round
 
 Game = dict[str, npt.NDArray[Any]]
 """An engine's game: the array of one record as `games`, and each of its fields by name."""
 
-SWITCHES: dict[str, tuple[Any, ...]] = {
-    "run_13_1": (True, False),
-    "combine": ("product", "max"),
-    "false_joker_as_okey": (True, False),
-    "indicator_points": (0, 1, 3),
-    "indicator_window": ("first_turn", "before_draw"),
-    "stock_end": ("void_after_throw", "next_may_take"),
-    "max_throws": (200, 60, 30, 250, 4),
-    "colour_double": (False, True),
-    "void_points": (0, 2),
-    "throw_visibility": ("history", "top_only"),
-    "teams": (False, True),
+_NUMBERS = {"indicator_points": (0, 1, 3), "max_throws": (200, 60, 30, 250, 4), "void_points": (0, 2)}
+_OF_MATCHES = ("winners", "start_points", "rotation")
+PLAYED: dict[str, tuple[Any, ...]] = {
+    switch.name: switch.choices or _NUMBERS.get(switch.name, switch.between)
+    for switch in SWITCHES
+    if switch.name not in _OF_MATCHES
 }
+"""The switches of a round, each with values to play."""
 
 
 def random_rules(rng: random.Random) -> dict[str, Any]:
@@ -39,7 +34,7 @@ def random_rules(rng: random.Random) -> dict[str, Any]:
     preset: Mapping[str, Any] = rng.choice((GAMELAKE, KLASIK))
     rules = dict(preset)
     if rng.random() < 0.6:
-        for switch, values in SWITCHES.items():
+        for switch, values in PLAYED.items():
             if rng.random() < 0.5:
                 rules[switch] = rng.choice(values)
     return {name: value for name, value in rules.items() if name in Rules.__dataclass_fields__}

@@ -3,11 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from okey_env.engine._jit import kernel, linked
 from okey_env.engine.hand.bits import Word, as_int, kind_set
 from okey_env.engine.state import GAME
-from okey_env.tiles import NUM_NUMBERS, NUM_SEATS, WILD
+from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_NUMBERS, NUM_SEATS, WILD
 
 _ORDINARY = 2
 """R6.1; the okey doubles it (R6.2), and so do seven pairs (R6.4)."""
@@ -80,6 +81,18 @@ def best_finish_points(game: Any, kind: int, melds: Word, pairs: Word) -> int:
     if as_int(pairs) & tile:
         points = max(points, finish_points(game, kind, True))
     return points
+
+
+@kernel
+def dearest_finish(games: npt.NDArray[np.record]) -> int:
+    """The most points that any finish under the rules of game 0 costs each loser; the game is overwritten."""
+    game = games[0]
+    most = 0
+    for indicator in range(NUM_FACES):
+        game.indicator = indicator
+        for kind in range(NUM_KINDS):
+            most = max(most, finish_points(game, kind, False), finish_points(game, kind, True))
+    return most
 
 
 @linked("void", GAME, "int64", "int64")
