@@ -1,6 +1,6 @@
 """Records: what is played can be read, stepped through, verified and taken up again, and nothing else passes for one.
 
-`python -m tests.test_record` writes the golden record again.
+`python -m tests.okey_env.test_record` writes the golden record again.
 """
 
 import json
@@ -18,6 +18,7 @@ from okey_agents.cli import main
 from okey_env import Deal, OkeyEnv, Round, SelfPlay
 from okey_env.match import Match
 from okey_env.record import Record, RecordWriter
+from okey_env.rules import Rules
 from tests.places import ROOT
 from tests.playthrough import GOLDEN, choose
 
@@ -131,8 +132,13 @@ def test_same_game_same_bytes(record: Record, tmp_path: Path) -> None:
 
 
 def test_golden_match_is_written_as_ever() -> None:
-    golden = GOLDEN_MATCH.read_text(encoding="utf-8")
-    assert "".join(f"{line}\n" for line in golden_match().lines) == golden
+    header, *golden = GOLDEN_MATCH.read_text(encoding="utf-8").splitlines()
+    first, *lines = golden_match().lines
+    assert lines == golden
+    expected, written = json.loads(header), json.loads(first)
+    assert written | {"rules": expected["rules"]} == expected
+    later = {name: value for name, value in written["rules"].items() if name not in expected["rules"]}
+    assert later == {name: getattr(Rules(), name) for name in later}  # switches that came after it
     Record.read(GOLDEN_MATCH).verify()
 
 
