@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from okey_agents.thinking.worlds import believe_all
+from okey_agents.thinking.worlds import sample_worlds
 from okey_env import Round, hands, make_bot
 from okey_env.engine.resample import resample_all
 from okey_env.engine.state import GAME, OBSERVATION
@@ -26,7 +26,7 @@ from okey_env.tiles import NUM_KINDS
 
 WORLDS = 40
 LAST_ROW = 9
-SAMPLERS = {"even": resample_all, "belief": believe_all}
+SAMPLERS = {"even": resample_all, "belief": sample_worlds}
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.thinking.scorer.choose import Policy, score_candidates
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES
 from okey_agents.thinking.value import value_for
-from okey_agents.thinking.worlds import believe
+from okey_agents.thinking.worlds import sample_world
 from okey_agents.training.scorer.labels import label_candidates
 from okey_agents.training.scorer.rollout import deal_stock_again, for_rollouts
 from okey_env.actions import TAKE
@@ -114,7 +114,7 @@ def try_decisions(
                             games[1] = game
                             deal_stock_again(games[1], world_seed)
                         else:
-                            believe(seen[0], 1, world_seed, games[1])
+                            sample_world(seen[0], 1, world_seed, games[1])
                         label_candidates(
                             games[1:], plays_on, plays_on, actions, count, OWN_TURNS, value_weights, world_seed, labels
                         )

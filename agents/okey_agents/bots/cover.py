@@ -36,9 +36,9 @@ BEST_COVER = 100.0
 """A tile of cover now, beside everything that may come."""
 SHOWN, MOST_MELDS = 10_000.0, 5
 
-NEEDED = 3 + EXTRA - HELD[:NUM_PATTERNS]
+WILDS_TO_COMPLETE = 3 + EXTRA - HELD[:NUM_PATTERNS]
 """By pattern of a part: the wild tiles that make it a complete meld."""
-COMPLETED = np.array([sum(1 << p for p in range(NUM_PATTERNS) if NEEDED[p] <= wilds) for wilds in range(3)])
+COMPLETED = np.array([sum(1 << p for p in range(NUM_PATTERNS) if WILDS_TO_COMPLETE[p] <= wilds) for wilds in range(3)])
 """By the wild tiles that are left: the mask of the patterns that they can complete."""
 
 
@@ -86,7 +86,7 @@ def tiles_in_melds(once: np.uint64, twice: np.uint64, wilds: int, run_13_1: bool
         level += 1
         onces[level], twices[level] = without(onces[level - 1], twices[level - 1], tiles_of_part(pattern, bit))
         values[level] = values[level - 1] + HELD[pattern]
-        lefts[level] = lefts[level - 1] - NEEDED[pattern]
+        lefts[level] = lefts[level - 1] - WILDS_TO_COMPLETE[pattern]
         masks[level] = patterns_held(onces[level]) & COMPLETED[lefts[level]] & -1 << pattern
         bits[level] = 0
         best = max(best, values[level] + (1 if lefts[level] == 2 and onces[level] & FACES else 0))

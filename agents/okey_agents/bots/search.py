@@ -28,7 +28,7 @@ from okey_agents.thinking.rule_weights import RuleWeights
 from okey_agents.thinking.scorer.choose import score_candidates
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES
 from okey_agents.thinking.value import load_value, preset_of, value_of
-from okey_agents.thinking.worlds import believe
+from okey_agents.thinking.worlds import sample_world
 from okey_env.actions import FINISH, SHOW
 from okey_env.engine._jit import kernel
 from okey_env.engine.random import derive_seed
@@ -138,7 +138,7 @@ def try_worlds(
     seat = int(seen.seat)
     for world in range(first, first + number):
         world_seed = derive_seed(seed, np.uint64(world))
-        if not believe(seen, 1, world_seed, games[0]):
+        if not sample_world(seen, 1, world_seed, games[0]):
             return
         base = 0.0
         for place in range(len(candidates)):
@@ -170,7 +170,7 @@ def gain_of(worse: float, total: float, squares: float, worlds: float) -> tuple[
 
 
 @kernel
-def judge_gains(scores: Floats, candidates: npt.NDArray[np.int64], tried: npt.NDArray[np.float64]) -> int:
+def rate_gains(scores: Floats, candidates: npt.NDArray[np.int64], tried: npt.NDArray[np.float64]) -> int:
     """The place of the candidate that should gain most; those that will hardly turn out best are set to -1.
 
     The scorer's own choice, to which all are compared, is the last to go.
@@ -199,7 +199,7 @@ def judge_gains(scores: Floats, candidates: npt.NDArray[np.int64], tried: npt.ND
 
 
 @kernel
-def think(
+def search_step(
     records: npt.NDArray[np.record],
     i: int,
     seed: np.uint64,
@@ -257,7 +257,7 @@ def think(
         )
         counts[2] += WORLDS_A_STAGE
         rollouts -= WORLDS_A_STAGE * int(counts[1])
-        best = judge_gains(scores[:size], candidates[:size], tried)
+        best = rate_gains(scores[:size], candidates[:size], tried)
         counts[1] = (candidates[:size] >= 0).sum()
     return int(found[best])
 
@@ -331,7 +331,7 @@ class SearchBot:
     def _think(self, records: npt.NDArray[np.record], i: int, preset: str, rollouts: int) -> int:
         scorer = self._scorers[preset]
         return int(
-            think(
+            search_step(
                 records,
                 i,
                 self._seed,

@@ -1,7 +1,7 @@
 """The coach: every legal move of a position, the best first, with reasons in words and numbers.
 
 `advise` looks at an observation and nothing else. The distance after a move and the unseen tiles that then help are
-exact; the danger of a throw is what a regression says (`clues`). Points are estimated for the moves worth a thought:
+exact; the danger of a throw is what a regression says (`tile_odds`). Points are estimated for the moves worth a thought:
 the hidden tiles are dealt again many times in agreement with all that was seen (`belief`), the move is made, all four
 go on as `expert` does until the mover's second next turn, and what the round is worth then is left to a value network
 (`value`). All moves are tried in the same worlds, so that their differences are known better than their points. The
@@ -24,9 +24,9 @@ import numpy.typing as npt
 from okey_agents.bots.expert import choose_in_game, rate_batch
 from okey_agents.evaluate.statistics import Interval, t_quantile
 from okey_agents.thinking.position import position_of
-from okey_agents.thinking.tile_odds import needed
+from okey_agents.thinking.tile_odds import needed_chance
 from okey_agents.thinking.value import value_for, value_of
-from okey_agents.thinking.worlds import believe_all
+from okey_agents.thinking.worlds import sample_worlds
 from okey_env import hands
 from okey_env.actions import DRAW, NUM_ACTIONS, SHOW, TAKE, is_finish, tile_of, to_text
 from okey_env.engine._jit import kernel
@@ -169,7 +169,7 @@ def try_moves(observation: Observation, moves: Sequence[int], worlds: int, seed:
     """The points of the round for the mover, `(moves, worlds)`, each move in the same worlds."""
     games: npt.NDArray[Any] = np.zeros(worlds, GAME)
     word = np.uint64(seed % 2**64)
-    if not believe_all(observation.records, 0, 1, word, games):
+    if not sample_worlds(observation.records, 0, 1, word, games):
         raise ValueError("no world was found that agrees with the observation")
     points = np.empty((len(moves), worlds), np.float64)
     play: npt.NDArray[Any] = np.zeros(1, GAME)
@@ -353,7 +353,7 @@ def look_closer(
     position = position_of(seen)
     for kind in range(NUM_KINDS):
         bit = as_int(BIT_OF_KIND[kind])
-        dangers[kind] = needed(position, bit) if kind != WILD else 1.0
+        dangers[kind] = needed_chance(position, bit) if kind != WILD else 1.0
         finishes[kind] = best_finish_points(seen, kind, seen.finish_melds, seen.finish_pairs)
 
 

@@ -14,22 +14,22 @@ import numpy as np
 
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import lowest_bit, popcount
-from okey_env.engine.hand.beyond import look_beyond, useful_after
+from okey_env.engine.hand.after_draw import prepare_after_draw, useful_after_draw
 from okey_env.engine.hand.bits import FACES
 
 
-class Ahead(NamedTuple):
+class AfterDrawCounts(NamedTuple):
     """What the tiles that may come next make of a hand, both float64."""
 
-    then: float
+    next_useful: float
     """Useful tiles after the next useful tile has come: the mean over those tiles; 0 at distance 1."""
-    gained: float
+    opened_up: float
     """Useful tiles more after a tile that leaves the distance as it is: the sum over those tiles; 0 from distance 3 on,
     where it tells nothing."""
 
 
 @kernel
-def look_ahead(
+def count_after_draw(
     once: np.uint64,
     twice: np.uint64,
     wilds: int,
@@ -38,7 +38,7 @@ def look_ahead(
     useful: int,
     there: int,
     twice_there: int,
-) -> Ahead:
+) -> AfterDrawCounts:
     """Try each face that may come; wild tiles are left out, since they help every hand.
 
     Args:
@@ -51,8 +51,8 @@ def look_ahead(
     """
     now = useful & FACES
     count = popcount(now & there) + popcount(now & twice_there)
-    beyond = look_beyond(once, twice, 14 - wilds - distance, now, run_13_1)
-    then, helping, gained = 0, 0, 0
+    drawing = prepare_after_draw(once, twice, 14 - wilds - distance, now, run_13_1)
+    next_useful, helping, opened_up = 0, 0, 0
     kinds = there & FACES
     if distance == 1:
         kinds &= ~useful  # with these the hand is complete
@@ -61,12 +61,12 @@ def look_ahead(
     while kinds:
         bit = lowest_bit(kinds)
         kinds &= kinds - 1
-        faces = useful_after(beyond, bit)
+        faces = useful_after_draw(drawing, bit)
         most = popcount(faces & there) + popcount(faces & twice_there)
         copies = 1 + (twice_there >> bit & 1)
         if useful >> bit & 1:
-            then += copies * most
+            next_useful += copies * most
             helping += copies
         elif most > count:
-            gained += copies * (most - count)
-    return Ahead(then / max(helping, 1), float(gained))
+            opened_up += copies * (most - count)
+    return AfterDrawCounts(next_useful / max(helping, 1), float(opened_up))

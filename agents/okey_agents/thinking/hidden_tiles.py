@@ -1,14 +1,14 @@
 """What the open tiles tell about the hidden ones: four chances for each face, by a small network.
 
 What has been thrown, taken, left lying or is still unseen around a face says who needs it and where its copies are.
-`clues` weighs that in two sums, which is quick, and what the rules go by; the network here knows nearly twice as much
+`tile_odds` weighs that in two sums, which is quick, and what the rules go by; the network here knows nearly twice as much
 beyond what the progress of the round says (training_configs/README.md), and is for those who look more closely.
 
 It looks at each face in the same way: at the face itself, those one and two away in runs, and its number in the other
 colours, in two layers. So it is the same under all 48 symmetries of the tiles. It reads a `Position`, which is what the
 mover sees, and learned from rounds in which everything was known: `scripts/train_hidden_tiles.py`.
 
-The weights are a constant of the kernels, as the tables of `clues` are.
+The weights are a constant of the kernels, as the tables of `tile_odds` are.
 
 Letters: `K` outputs, `C` channels, `S` sets of kinds, `W` weights.
 """
@@ -54,7 +54,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "bias_3": (NUM_CHANCES,),
 }
 """The parts of the vector of weights, in order, inputs first. A layer's inputs are its planes at the four places of
-`clues.places_of`, all planes at one place before the next, then the scalars."""
+`tile_odds.places_of`, all planes at one place before the next, then the scalars."""
 NUM_WEIGHTS = size_of(SHAPES)
 _BIAS_1 = (_FIRST + NUM_SCALARS) * CHANNELS
 _SECOND_AT = _BIAS_1 + CHANNELS
@@ -109,7 +109,7 @@ def fill_inputs(position: Position, sets: Ints, scalars: Floats) -> None:
 
 
 @kernel
-def foretell(position: Position, faces: int, weights: Floats, chances: Floats) -> None:
+def predict(position: Position, faces: int, weights: Floats, chances: Floats) -> None:
     """Fill the rows of some faces of `(52, K)` chances, by bit; the others stay as they are.
 
     Args:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from okey_agents.thinking.position import Position, seed_of_position
 from okey_agents.thinking.rule_weights import RuleWeights
-from okey_agents.thinking.tile_odds import NEEDED_MEAN, coming, needed
+from okey_agents.thinking.tile_odds import NEEDED_MEAN, coming_rate, needed_chance
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import (
@@ -30,7 +30,7 @@ from okey_env.engine.hand import (
     pairs_distance,
     popcount,
 )
-from okey_env.engine.hand.beyond import fill_after, look_beyond
+from okey_env.engine.hand.after_draw import prepare_after_draw, throws_after_draw
 from okey_env.engine.hand.bits import FACES, as_int, both_ends, with_top
 from okey_env.engine.random import advance, below
 from okey_env.engine.scoring import best_finish_points, finish_points
@@ -98,7 +98,7 @@ def rate_position(position: Position, weights: RuleWeights, ratings: Ratings) ->
         once, twice, wilds = position.once, position.twice, position.wilds
         distance, keep, _ = rate_throws(position, once, twice, wilds, weights, after, worths, ratings)
         if distance > 0 and weights.ahead[min(distance, 4) - 1] != 0.0:
-            rate_ahead(position, distance, keep, weights, after, ratings)
+            rate_after_draw(position, distance, keep, weights, after, ratings)
     if position.can_show:
         ratings[SHOW] = SHOWN
 
@@ -222,7 +222,7 @@ def rate_good_throws(
         rating -= extra.same_number * popcount(as_int(once) & same_number(bit))
         rating -= extra.twin * (as_int(twice) >> bit & 1)
         if extra.needed != 0.0:
-            rating -= extra.needed * (needed(position, bit) - NEEDED_MEAN)
+            rating -= extra.needed * (needed_chance(position, bit) - NEEDED_MEAN)
         ratings[THROW + kind] = rating
         if rating > most:
             most, worth_then = rating, worth
@@ -233,7 +233,7 @@ def rate_good_throws(
 
 
 @kernel
-def rate_ahead(
+def rate_after_draw(
     position: Position, distance: int, keep: int, weights: RuleWeights, after: Sets, ratings: Ratings
 ) -> None:
     """Change the ratings of the best throws by what the hand would be after the next useful tile.
@@ -260,7 +260,7 @@ def rate_ahead(
         tile = np.uint64(1 << bit)
         once, twice = position.once & ~(tile & ~position.twice), position.twice & ~tile
         useful = as_int(after[KIND_OF_BIT[bit]])
-        seconds[bit] = useful_after_next(position, once, twice, position.wilds, distance, useful, then)
+        seconds[bit] = mean_useful_after_draw(position, once, twice, position.wilds, distance, useful, then)
         total += seconds[bit]
     tiles = close
     while tiles:
@@ -272,7 +272,7 @@ def rate_ahead(
 
 
 @kernel
-def useful_after_next(
+def mean_useful_after_draw(
     position: Position,
     once: np.uint64,
     twice: np.uint64,
@@ -290,13 +290,13 @@ def useful_after_next(
         useful: the kinds that shorten it.
         after: `(53,)` to work in.
     """
-    beyond = look_beyond(once, twice, 14 - wilds - distance, useful & FACES, position.run_13_1)
+    drawing = prepare_after_draw(once, twice, 14 - wilds - distance, useful & FACES, position.run_13_1)
     total, weight = 0, 0
     kinds = useful & FACES & position.unseen
     while kinds:
         bit = lowest_bit(kinds)
         kinds &= kinds - 1
-        tiles = fill_after(beyond, bit, after)
+        tiles = throws_after_draw(drawing, bit, after)
         most = 0
         while tiles:
             most = max(most, unseen_of(position, as_int(after[KIND_OF_BIT[lowest_bit(tiles)]]) | 1 << WILD_BIT))
@@ -474,7 +474,7 @@ def worth_of(position: Position, kinds: int, distance: int, weights: RuleWeights
         bit = lowest_bit(kinds)
         kinds &= kinds - 1
         if worths[bit] < 0.0:
-            chance = coming(position, bit) if bit != WILD_BIT else WILD_COMES
+            chance = coming_rate(position, bit) if bit != WILD_BIT else WILD_COMES
             copies = 1 + (position.unseen_twice >> bit & 1)
             worths[bit] = copies * max(0.0, 1.0 + share * (chance - 1.0))
         total += worths[bit]

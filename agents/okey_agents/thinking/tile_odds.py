@@ -1,8 +1,8 @@
-"""Clues: what the open tiles tell about one face, as a weighted sum.
+"""Tile odds: what the open tiles tell about one face, as a weighted sum.
 
 Four places matter for a face: itself, the faces one and two away in runs, and its number in the other colours. For
 each of eight open or hidden sets of tiles, a table has a weight for each of the four, and a last row for the rest. The
-tables are regressions on rounds of `efficient` against itself; `scripts/tune.py clues` makes them anew.
+tables are regressions on rounds of `efficient` against itself; `scripts/tune.py counts` makes them anew.
 """
 
 import math
@@ -25,7 +25,7 @@ _THROWS = 20
 
 # rows: thrown by the right, opposite, left neighbour; taken by them; refused by the right; unseen. Columns: the face
 # itself, one away, two away, the same number. Last row: a constant, throws / 20, a 1 or 13, a 2 or 12. In hundredths.
-COMING: Hundredths = np.array(
+COMING_RATES: Hundredths = np.array(
     [
         [-45, +43, +21, +32],
         [-3, +10, +7, +7],
@@ -41,7 +41,7 @@ COMING: Hundredths = np.array(
 )
 """How many tiles come for each unseen one, in units of a tile drawn at random: by drawing and by the left's throws."""
 _COMING_MEAN = 1.92
-NEEDED: Hundredths = np.array(
+NEEDED_ODDS: Hundredths = np.array(
     [
         [-346, -5, -12, +6],
         [+30, -10, -6, -10],
@@ -70,7 +70,7 @@ def places_of(bit: int, run_13_1: bool) -> tuple[int, int, int, int]:
 
 
 @kernel
-def fill_clues(position: Position, bit: int, clues: Table) -> None:
+def fill_set_counts(position: Position, bit: int, counts: Table) -> None:
     """Fill `(9, 4)` with what the tables weigh, for the face of a bit."""
     places = places_of(bit, position.run_13_1)
     sets = (
@@ -85,14 +85,14 @@ def fill_clues(position: Position, bit: int, clues: Table) -> None:
     )
     for row in range(NUM_SETS):
         for column in range(NUM_PLACES):
-            clues[row, column] = popcount(sets[row] & places[column])
+            counts[row, column] = popcount(sets[row] & places[column])
     for column in range(NUM_PLACES):
-        clues[NUM_SETS - 1, column] += popcount(position.unseen_twice & places[column])
+        counts[NUM_SETS - 1, column] += popcount(position.unseen_twice & places[column])
     number = bit >> 2
-    clues[NUM_SETS, 0] = 1.0
-    clues[NUM_SETS, 1] = position.throws / _THROWS
-    clues[NUM_SETS, 2] = 1.0 if number in (0, 12) else 0.0
-    clues[NUM_SETS, 3] = 1.0 if number in (1, 11) else 0.0
+    counts[NUM_SETS, 0] = 1.0
+    counts[NUM_SETS, 1] = position.throws / _THROWS
+    counts[NUM_SETS, 2] = 1.0 if number in (0, 12) else 0.0
+    counts[NUM_SETS, 3] = 1.0 if number in (1, 11) else 0.0
 
 
 @kernel
@@ -107,7 +107,7 @@ def weigh_set(kinds: int, places: tuple[int, int, int, int], row: Hundredths) ->
 
 @kernel
 def weigh(position: Position, bit: int, table: Hundredths) -> float:
-    """The sum of the clues of a face (`fill_clues`), each with its weight.
+    """The sum of the counts of a face (`fill_set_counts`), each with its weight.
 
     In whole numbers, since floats have to be added one after the other, for every tile that `expert` looks at.
     """
@@ -131,12 +131,12 @@ def weigh(position: Position, bit: int, table: Hundredths) -> float:
 
 
 @kernel
-def coming(position: Position, bit: int) -> float:
+def coming_rate(position: Position, bit: int) -> float:
     """How likely each unseen copy of a face is to come to the mover, 1 for a tile like any other; at least 0.2."""
-    return max(0.2, weigh(position, bit, COMING) / _COMING_MEAN)
+    return max(0.2, weigh(position, bit, COMING_RATES) / _COMING_MEAN)
 
 
 @kernel
-def needed(position: Position, bit: int) -> float:
+def needed_chance(position: Position, bit: int) -> float:
     """The chance that the right-hand neighbour comes nearer to melds by a tile."""
-    return 1.0 / (1.0 + math.exp(-weigh(position, bit, NEEDED)))
+    return 1.0 / (1.0 + math.exp(-weigh(position, bit, NEEDED_ODDS)))

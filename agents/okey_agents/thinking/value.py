@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.thinking.draws import look_ahead
+from okey_agents.thinking.draws import count_after_draw
 from okey_agents.thinking.position import set_of_counts, twice_of_counts
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import (
@@ -43,11 +43,11 @@ NUM_DISTANCES = 6
 """Distances told apart: 0 to 4, and 5 for 5 or more."""
 PER_SEAT = 31
 NUM_TABLE = 8
-NUM_AHEAD = 5
+NUM_AFTER_DRAW = 5
 NUM_SPARE = 6
 """Numbers of a seat's false joker to finish on, where that is dear (R6.3); all 0 elsewhere."""
-NUM_VALUE_INPUTS = NUM_SEATS * PER_SEAT + NUM_TABLE + NUM_AHEAD + NUM_SEATS * NUM_SPARE
-FIRST_SPARE = NUM_TABLE + NUM_AHEAD
+NUM_VALUE_INPUTS = NUM_SEATS * PER_SEAT + NUM_TABLE + NUM_AFTER_DRAW + NUM_SEATS * NUM_SPARE
+FIRST_SPARE = NUM_TABLE + NUM_AFTER_DRAW
 """Where the false jokers begin among the inputs that no seat's part holds."""
 HIDDEN = 128
 """Width of both hidden layers."""
@@ -179,7 +179,9 @@ def fill_analysed(
         inputs[at + 6] = distances[mover] == 1
         inputs[at + 7] = distances[mover] == 2
     if distances[mover] > 0:
-        fill_ahead(game, stock, int(distances[mover]), useful[mover], left, inputs[at + NUM_TABLE : at + FIRST_SPARE])
+        fill_after_draw(
+            game, stock, int(distances[mover]), useful[mover], left, inputs[at + NUM_TABLE : at + FIRST_SPARE]
+        )
     if game.rules.false_joker_as_okey != 0:
         for step in range(NUM_SEATS):
             start = at + FIRST_SPARE + step * NUM_SPARE
@@ -188,7 +190,7 @@ def fill_analysed(
 
 
 @kernel
-def fill_ahead(
+def fill_after_draw(
     game: np.record, stock: npt.NDArray[np.uint8], distance: int, useful: np.uint64, left: np.float32, out: Floats
 ) -> None:
     """Fill `(5,)` with what the stock may yet make of the rack of the seat to move, which is not complete.
@@ -216,11 +218,13 @@ def fill_ahead(
                 once, twice = once & ~(tile & ~twice), twice & ~tile
                 break
     there, twice_there = set_of_counts(stock), twice_of_counts(stock)
-    ahead = look_ahead(once, twice, wilds, game.rules.run_13_1 != 0, distance, as_int(useful), there, twice_there)
+    after_draw = count_after_draw(
+        once, twice, wilds, game.rules.run_13_1 != 0, distance, as_int(useful), there, twice_there
+    )
     if distance > 1:
-        out[min(distance, 4) - 2] = np.float32(ahead.then) / np.float32(8)
+        out[min(distance, 4) - 2] = np.float32(after_draw.next_useful) / np.float32(8)
     if distance < 3:
-        out[2 + distance] = np.float32(2) * np.float32(ahead.gained) / left
+        out[2 + distance] = np.float32(2) * np.float32(after_draw.opened_up) / left
 
 
 @kernel

@@ -42,7 +42,7 @@ Sets = npt.NDArray[np.uint64]
 
 
 @kernel
-def believe(seen: np.record, draw_queues: int, seed: np.uint64, game: np.record) -> bool:
+def sample_world(seen: np.record, draw_queues: int, seed: np.uint64, game: np.record) -> bool:
     """Fill a GAME with a world of an OBSERVATION, the others' racks as far on as real ones.
 
     Arguments and result as those of `okey_env.engine.resample.resample`.
@@ -53,24 +53,28 @@ def believe(seen: np.record, draw_queues: int, seed: np.uint64, game: np.record)
     if not hide(seen, seed, tiles, sizes):
         return False
     if seen.stock_left > 0:
-        play_on(seen, tiles, sizes, derive_seed(seed, np.uint64(2)), after)
+        advance_racks(seen, tiles, sizes, derive_seed(seed, np.uint64(2)), after)
     lay_out(seen, draw_queues, tiles, sizes, seed, game)
     return True
 
 
 @kernel
-def believe_all(
+def sample_worlds(
     records: npt.NDArray[np.record], i: int, draw_queues: int, seed: np.uint64, games: npt.NDArray[np.record]
 ) -> bool:
-    """Fill `(N,)` games with worlds of record i; world w has the seed derived from (seed, w). Returns as `believe`."""
+    """Fill `(N,)` games with worlds of record i; world w has the seed derived from (seed, w).
+
+    Returns:
+        As `sample_world`: False if there is no world.
+    """
     for world in range(len(games)):
-        if not believe(records[i], draw_queues, derive_seed(seed, np.uint64(world)), games[world]):
+        if not sample_world(records[i], draw_queues, derive_seed(seed, np.uint64(world)), games[world]):
             return False
     return True
 
 
 @kernel
-def play_on(seen: np.record, tiles: Tiles, sizes: npt.NDArray[np.int64], state: np.uint64, after: Sets) -> None:
+def advance_racks(seen: np.record, tiles: Tiles, sizes: npt.NDArray[np.int64], state: np.uint64, after: Sets) -> None:
     """Let the hidden racks of a hidden order draw and throw, in any order of the seats; `after` is to work in."""
     open_once, open_twice = open_tiles(seen)
     stock = int(sizes.sum())
@@ -81,7 +85,7 @@ def play_on(seen: np.record, tiles: Tiles, sizes: npt.NDArray[np.int64], state: 
         first = 0
         for before in range(step - 1):
             first += sizes[before]
-        state = play_rack(seen, step, tiles, first, sizes[step - 1], stock, open_once, open_twice, state, after)
+        state = advance_rack(seen, step, tiles, first, sizes[step - 1], stock, open_once, open_twice, state, after)
 
 
 @kernel
@@ -101,7 +105,7 @@ def open_tiles(seen: np.record) -> tuple[int, int]:
 
 
 @kernel
-def play_rack(
+def advance_rack(
     seen: np.record,
     step: int,
     tiles: Tiles,

@@ -8,7 +8,7 @@ more for those. Between kernels, pass no literals (`True`, `0`) where a variable
 reason.
 """
 
-from okey_env.engine.hand.analysis import analyse, distance_and_useful, useful_beyond
+from okey_env.engine.hand.analysis import analyse, distance_and_useful, useful_of_cover
 from okey_env.engine.hand.arrange import arrange
 from okey_env.engine.hand.batch import (
     analyse_batch,
@@ -68,8 +68,8 @@ __all__ = [
     "pairs_distance",
     "pairs_of_batch",
     "popcount",
-    "useful_beyond",
     "useful_of_batch",
+    "useful_of_cover",
     "with_tile",
     "without_tile",
 ]

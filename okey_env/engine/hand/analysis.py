@@ -467,7 +467,7 @@ def note_two_fives(once: int, twice: int, needed: int, found: Any) -> None:
 
 
 @kernel(borrows=True)
-def useful_beyond(once: Word, twice: Word, covered: int, run_13_1: bool, found: Any) -> np.uint64:
+def useful_of_cover(once: Word, twice: Word, covered: int, run_13_1: bool, found: Any) -> np.uint64:
     """The kinds that raise the cover of a hand whose cover is known, and less than its tiles, as a word.
 
     Args:
@@ -495,7 +495,7 @@ def distance_and_useful(once: Word, twice: Word, wilds: int, run_13_1: bool, fou
     distance = max(0, 14 - wilds - covered)
     if distance == 0:
         return distance, np.uint64(0)
-    return distance, useful_beyond(once, twice, covered, run_13_1, found)
+    return distance, useful_of_cover(once, twice, covered, run_13_1, found)
 
 
 @kernel(borrows=True)

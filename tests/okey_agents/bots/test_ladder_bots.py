@@ -17,7 +17,7 @@ from okey_agents.evaluate.statistics import clustered_interval, t_quantile
 from okey_agents.thinking.position import position_of, seed_of_position
 from okey_agents.thinking.rounds import play_deals
 from okey_agents.thinking.rule_weights import EFFICIENT, EXPERT
-from okey_agents.thinking.tile_odds import COMING, NEEDED, NUM_PLACES, NUM_SETS, fill_clues, weigh
+from okey_agents.thinking.tile_odds import COMING_RATES, NEEDED_ODDS, NUM_PLACES, NUM_SETS, fill_set_counts, weigh
 from okey_env.actions import NUM_ACTIONS, THROW, to_text
 from okey_env.deal import Deal
 from okey_env.engine.hand import hand_of_counts
@@ -41,8 +41,8 @@ def test_clues_are_weighed_as_they_are_noted(rules: Any) -> None:
     for _, _, records in positions(ExpertBot(seed=3), rules, 8):
         position = position_of(records[0])
         for bit in range(52):
-            fill_clues(position, bit, clues)
-            for table in (COMING, NEEDED):
+            fill_set_counts(position, bit, clues)
+            for table in (COMING_RATES, NEEDED_ODDS):
                 assert weigh(position, bit, table) == pytest.approx((clues * table).sum() / 100)
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from okey_agents.bots.expert import ExpertBot
-from okey_agents.bots.search import SearchBot, find_candidates, judge_gains
+from okey_agents.bots.search import SearchBot, find_candidates, rate_gains
 from okey_agents.bots.shipped import shipped_scorer
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES
-from okey_agents.thinking.worlds import believe_all
+from okey_agents.thinking.worlds import sample_worlds
 from okey_env import Deal, Round, hands
 from okey_env.actions import DRAW, FINISH, SHOW
 from okey_env.engine._jit import JIT_IS_OFF
@@ -51,7 +51,7 @@ def test_believed_worlds_look_the_same_to_their_seat(seed: int, rules: str, visi
     for seat in range(4):
         seen = round.observe(seat).records
         worlds = np.zeros(5, GAME)
-        assert believe_all(seen, 0, seed % 2, np.uint64(seed), worlds)
+        assert sample_worlds(seen, 0, seed % 2, np.uint64(seed), worlds)
         for i in range(len(worlds)):
             world = Round()
             world.restore(to_bytes(worlds, i))
@@ -75,7 +75,7 @@ def test_believed_racks_are_as_far_from_a_finish_as_real_ones(rules: str) -> Non
         seen = round.observe(round.turn).records
         others = [seat for seat in range(4) if seat != round.turn]
         real.append(float(np.mean(hands.analyse(round.racks[others]).distance)))
-        for sample, found in ((believe_all, believed), (resample_all, even)):
+        for sample, found in ((sample_worlds, believed), (resample_all, even)):
             sample(seen, 0, 0, np.uint64(seed), worlds)
             racks = np.ascontiguousarray(worlds["rack"][:, others, :NUM_KINDS].reshape(-1, NUM_KINDS))
             found.append(float(np.mean(hands.analyse(racks).distance)))
@@ -86,7 +86,7 @@ def test_believed_racks_are_as_far_from_a_finish_as_real_ones(rules: str) -> Non
 @pytest.mark.skipif(JIT_IS_OFF, reason="thousands of racks are played on")
 def test_believed_racks_foretell_better_what_is_held() -> None:
     """For each unseen kind and rack, the chance that the worlds give it against what was there (squared error)."""
-    errors = {believe_all: 0.0, resample_all: 0.0}
+    errors = {sample_worlds: 0.0, resample_all: 0.0}
     worlds = np.zeros(30, GAME)
     for seed in range(60):
         round = played(seed, 36, "gamelake")
@@ -98,7 +98,7 @@ def test_believed_racks_foretell_better_what_is_held() -> None:
                 more = worlds["rack"][:, other, :NUM_KINDS] > observation.known[step]
                 held = round.racks[other] > observation.known[step]
                 errors[sample] += float(((more.mean(axis=0) - held)[observation.unseen > 0] ** 2).mean())
-    assert errors[believe_all] < 0.97 * errors[resample_all]
+    assert errors[sample_worlds] < 0.97 * errors[resample_all]
 
 
 def test_candidates_are_those_of_the_scorer_its_own_choice_first() -> None:
@@ -129,15 +129,15 @@ def tried(gains: list[float], worlds: int) -> np.ndarray:
 def test_few_worlds_are_trusted_less_than_many() -> None:
     scores = np.array([0.1, 0.0], np.float32)
     for worlds, choice in ((1, 0), (2_000, 1)):
-        assert judge_gains(scores, np.array([10, 20]), tried([0.0, 0.1], worlds)) == choice
+        assert rate_gains(scores, np.array([10, 20]), tried([0.0, 0.1], worlds)) == choice
 
 
 def test_what_will_hardly_be_best_is_tried_no_longer() -> None:
     scores = np.array([0.1, 0.0, 0.0, -0.1], np.float32)
     left = np.array([10, 20, 30, 40])
-    assert judge_gains(scores, left, tried([0.0, 0.05, 0.3, -1.0], 100)) == 2
+    assert rate_gains(scores, left, tried([0.0, 0.05, 0.3, -1.0], 100)) == 2
     assert left.tolist() == [10, 20, 30, -1]
-    assert judge_gains(scores, left, tried([0.0, 0.05, 0.3, -1.0], 10_000)) == 2
+    assert rate_gains(scores, left, tried([0.0, 0.05, 0.3, -1.0], 10_000)) == 2
     assert left.tolist() == [-1, -1, 30, -1]
 
 

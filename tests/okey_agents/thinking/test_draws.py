@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pytest
 
 from okey_agents.bots.expert import ExpertBot
-from okey_agents.thinking.draws import Ahead, look_ahead
+from okey_agents.thinking.draws import AfterDrawCounts, count_after_draw
 from okey_agents.thinking.position import position_of
 from okey_env import Round, hands
 from okey_env.engine._jit import kernel
@@ -16,14 +16,14 @@ from okey_env.tiles import NUM_KINDS, WILD
 
 
 @kernel
-def ahead_of(records: npt.NDArray[np.record]) -> Ahead:
+def ahead_of(records: npt.NDArray[np.record]) -> AfterDrawCounts:
     """What lies ahead of the observer's 14 tiles among the tiles that it has not seen."""
     position = position_of(records[0])
     after = np.empty(NUM_KINDS, np.uint64)
     once, twice, wilds, run_13_1 = position.once, position.twice, int(position.wilds), position.run_13_1
     distance, _, useful = analyse(once, twice, wilds, run_13_1, after)
     unseen, unseen_twice = position.unseen, position.unseen_twice
-    return look_ahead(once, twice, wilds, run_13_1, distance, as_int(useful), unseen, unseen_twice)
+    return count_after_draw(once, twice, wilds, run_13_1, distance, as_int(useful), unseen, unseen_twice)
 
 
 def counted(rack: npt.NDArray[np.uint8], unseen: npt.NDArray[np.uint8]) -> tuple[float, float]:
@@ -64,5 +64,5 @@ def test_every_hand_that_a_draw_can_make_is_counted(rules: str) -> None:
             continue
         distances.add(distance)
         ahead = ahead_of(np.array(seen.records, OBSERVATION))
-        assert (ahead.then, ahead.gained) == pytest.approx(counted(seen.rack, seen.unseen))
+        assert (ahead.next_useful, ahead.opened_up) == pytest.approx(counted(seen.rack, seen.unseen))
     assert distances >= {1, 2, 3, 4}

@@ -17,11 +17,11 @@ from okey_agents.thinking.hidden_tiles import (
     NUM_SETS,
     WEIGHTS,
     fill_inputs,
-    foretell,
+    predict,
 )
 from okey_agents.thinking.position import position_of
 from okey_agents.thinking.rule_weights import EXPERT
-from okey_agents.thinking.tile_odds import needed
+from okey_agents.thinking.tile_odds import needed_chance
 from okey_agents.training.fits.hidden_tiles import (
     OWN,
     STOCK,
@@ -52,7 +52,7 @@ def inputs_of(records: npt.NDArray[np.record], sets: npt.NDArray[np.int64], scal
 
 @kernel
 def fill_some(records: npt.NDArray[np.record], faces: int, weights: Floats, chances: Floats) -> None:
-    foretell(position_of(records[0]), faces, weights, chances)
+    predict(position_of(records[0]), faces, weights, chances)
 
 
 @kernel
@@ -65,9 +65,9 @@ def useful_of(games: npt.NDArray[np.record], seat: int) -> int:
 @kernel
 def chances_of(records: npt.NDArray[np.record], weights: Floats, chances: Floats, sums: Floats) -> None:
     position = position_of(records[0])
-    foretell(position, FACES, weights, chances)
+    predict(position, FACES, weights, chances)
     for bit in range(NUM_FACES):
-        sums[bit] = needed(position, bit)
+        sums[bit] = needed_chance(position, bit)
 
 
 def _foretold(round: Round, weights: Floats = WEIGHTS) -> tuple[Floats, Floats]:

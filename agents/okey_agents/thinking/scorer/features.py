@@ -13,8 +13,8 @@ Letters: `C` candidates, `F` features of a candidate, `T` features of the table,
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.thinking.draws import look_ahead
-from okey_agents.thinking.hidden_tiles import COMES, FINISHES, IN_STOCK, NEEDED, NUM_CHANCES, NUM_FACES, foretell
+from okey_agents.thinking.draws import count_after_draw
+from okey_agents.thinking.hidden_tiles import COMES, FINISHES, IN_STOCK, NEEDED, NUM_CHANCES, NUM_FACES, predict
 from okey_agents.thinking.hidden_tiles import WEIGHTS as HIDDEN_TILES
 from okey_agents.thinking.position import Position
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
@@ -189,12 +189,12 @@ def fill_features(
                 best_finish_points(position, kind, position.finish_melds, position.finish_pairs)
             ) / np.float32(8)
             row[24] = counts_as_okey(position, kind)
-    _fill_foretold(position, actions, count, helps, features)
+    _fill_predicted(position, actions, count, helps, features)
     _fill_table(position, distance, popcount(as_int(keep)), as_int(useful), most, hidden, count, table)
 
 
 @kernel
-def _fill_foretold(
+def _fill_predicted(
     position: Position, actions: npt.NDArray[np.int64], count: int, helps: npt.NDArray[np.int64], features: Floats
 ) -> None:
     """What the hidden tiles are likely to be: who needs the tile thrown, and where the useful ones are."""
@@ -208,7 +208,7 @@ def _fill_foretold(
             faces |= 1 << as_int(BIT_OF_KIND[action - THROW])
     if faces & FACES == 0:
         return
-    foretell(position, faces, HIDDEN_TILES, chances)
+    predict(position, faces, HIDDEN_TILES, chances)
     for place in range(count):
         action, row = actions[place], features[place]
         if action >= THROW and action < THROW + WILD:
@@ -300,13 +300,13 @@ def _fill_hand(
     if wilds > 0:
         row[57 + wilds] = 1
     if distance > 0:
-        ahead = look_ahead(
+        after_draw = count_after_draw(
             np.uint64(once), np.uint64(twice), wilds, position.run_13_1, distance, useful, unseen, unseen_twice
         )
         if distance > 1:
-            row[58 + min(distance, 4)] = np.float32(ahead.then) / np.float32(16)
+            row[58 + min(distance, 4)] = np.float32(after_draw.next_useful) / np.float32(16)
         if distance < 3:
-            row[62 + distance] = np.float32(ahead.gained) / np.float32(2 * max(hidden, 1))
+            row[62 + distance] = np.float32(after_draw.opened_up) / np.float32(2 * max(hidden, 1))
 
 
 @kernel

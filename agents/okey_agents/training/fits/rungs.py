@@ -12,7 +12,7 @@ import numpy.typing as npt
 from okey_agents.thinking.position import Position, position_in
 from okey_agents.thinking.rating import choose_in_position, near_tiles, rate_position, same_number, unseen_of
 from okey_agents.thinking.rule_weights import RuleWeights
-from okey_agents.thinking.tile_odds import coming, fill_clues, needed
+from okey_agents.thinking.tile_odds import coming_rate, fill_set_counts, needed_chance
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal_round
@@ -55,13 +55,13 @@ def fill_throw_features(position: Position, bit: int, useful: int, spare: int, f
     while kinds:
         other = lowest_bit(kinds)
         kinds &= kinds - 1
-        extra += (coming(position, other) - 1.0) * (1 + (position.unseen_twice >> other & 1))
+        extra += (coming_rate(position, other) - 1.0) * (1 + (position.unseen_twice >> other & 1))
     features[0] = unseen_of(position, useful)
     features[1] = extra
     features[2] = near_tiles(position.once, bit, 1, run_13_1)
     features[3] = near_tiles(position.once, bit, 2, run_13_1)
     features[4] = popcount(as_int(position.once) & same_number(bit))
-    features[5] = needed(position, bit)
+    features[5] = needed_chance(position, bit)
     features[6] = as_int(position.twice) >> bit & 1
     features[7] = unseen_of(position, spare)
 
@@ -253,7 +253,7 @@ def watch(
                 while keep and row < len(helped):
                     bit = lowest_bit(keep)
                     keep &= keep - 1
-                    fill_clues(position, bit, thrown[row])
+                    fill_set_counts(position, bit, thrown[row])
                     helped[row] = as_int(useful) >> bit & 1
                     row += 1
                 first[position.seat] = face
@@ -262,7 +262,7 @@ def watch(
                 while hidden and face < len(came):
                     bit = lowest_bit(hidden)
                     hidden &= hidden - 1
-                    fill_clues(position, bit, unseen[face])
+                    fill_set_counts(position, bit, unseen[face])
                     copies[face] = 1 + (position.unseen_twice >> bit & 1)
                     kinds[face] = as_int(KIND_OF_BIT[bit])
                     shares[face] = all_unseen / copies[face]

@@ -45,7 +45,7 @@ _MORE_THAN_ANY = 15
 _MOST_PARTS = 2 * 5 * NUM_PATTERNS  # a part holds five tiles at most, and a 1 lies at both ends
 
 
-class Beyond(NamedTuple):
+class AfterDraw(NamedTuple):
     """A hand whose arrangements with one more tile are asked for, and what has been found of them so far."""
 
     top: int
@@ -70,7 +70,7 @@ class Beyond(NamedTuple):
 
 @linked("int64", "int64", "int64", "int64")
 def most_in_three(once: int, twice: int, extra: int) -> int:
-    """The most tiles that three slots hold which share `extra` tiles beyond nine."""
+    """The most tiles that three slots hold which share `extra` tiles drawing nine."""
     return fill_three(once, twice, extra, 0, 0, -1, 0, _MORE_THAN_ANY)
 
 
@@ -102,8 +102,8 @@ def most_in_fives(once: int, twice: int, best: int, stop: int) -> int:
 
 
 @kernel
-def look_beyond(once: Word, twice: Word, covered: int, useful: int, run_13_1: bool) -> Beyond:
-    """Prepare to ask `useful_after` and `fill_after` of a hand.
+def prepare_after_draw(once: Word, twice: Word, covered: int, useful: int, run_13_1: bool) -> AfterDraw:
+    """Prepare to ask `useful_after_draw` and `throws_after_draw` of a hand.
 
     Args:
         once, twice: the hand, of more tiles than its cover.
@@ -123,80 +123,80 @@ def look_beyond(once: Word, twice: Word, covered: int, useful: int, run_13_1: bo
     kept[0] = -1
     in_fives = most_in_fives(top, top_twice, covered - 2, covered)
     parts, found = np.empty(_MOST_PARTS, np.int64), np.empty(1, np.uint64)
-    return Beyond(top, top_twice, covered, useful, run_13_1, unused, in_fives, in_three, kept, parts, found)
+    return AfterDraw(top, top_twice, covered, useful, run_13_1, unused, in_fives, in_three, kept, parts, found)
 
 
 @kernel(borrows=True)
-def find_parts(beyond: Beyond, ends: int, needed: int) -> int:
-    """Fill `beyond.parts` with those that hold a tile and may be in an arrangement of `needed` tiles; how many."""
+def find_parts(drawing: AfterDraw, ends: int, needed: int) -> int:
+    """Fill `drawing.parts` with those that hold a tile and may be in an arrangement of `needed` tiles; how many."""
     up = ends | ends << 4 | ends << 8 | ends << 12 | ends << 16
     around = up | ends >> 4 | ends >> 8 | ends >> 12 | ends >> 16 | same_number(ends)
-    near = (beyond.top | ends) & around
+    near = (drawing.top | ends) & around
     count = 0
     mask = patterns_held(near)
     while mask:
         pattern = lowest_bit(mask)
         mask &= mask - 1
-        if needed - HELD[pattern] > beyond.in_three[2 - EXTRA[pattern]]:
+        if needed - HELD[pattern] > drawing.in_three[2 - EXTRA[pattern]]:
             continue
         bits = bits_of_pattern(near, pattern)
         while bits:
             first = lowest_bit(bits)
             bits &= bits - 1
             if tiles_of_part(pattern, first) & ends:
-                beyond.parts[count] = pattern << 6 | first
+                drawing.parts[count] = pattern << 6 | first
                 count += 1
     return count
 
 
 @kernel(borrows=True)
-def useful_after(beyond: Beyond, bit: int) -> int:
+def useful_after_draw(drawing: AfterDraw, bit: int) -> int:
     """The faces that would raise the cover after one more tile has come, of which the hand has not two.
 
     Args:
-        beyond: the hand.
+        drawing: the hand.
         bit: of the tile that comes.
     """
     tile = 1 << bit
-    helps = beyond.useful >> bit & 1
-    needed = beyond.covered + helps
-    ends = with_top(tile, beyond.run_13_1)
+    helps = drawing.useful >> bit & 1
+    needed = drawing.covered + helps
+    ends = with_top(tile, drawing.run_13_1)
     missing = 0
-    for place in range(find_parts(beyond, ends, needed)):
-        part = beyond.parts[place]
+    for place in range(find_parts(drawing, ends, needed)):
+        part = drawing.parts[place]
         pattern, first = part >> 6, part & 63
         extra = 2 - EXTRA[pattern]
         others = tiles_of_part(pattern, first) & ~ends
         search = others | extra << 56 | helps << 58
         at = (search * _SPREAD >> 48) & (_PLACES - 1)
-        if beyond.kept[0, at] != search:
-            beyond.found[0] = np.uint64(0)
-            once, twice = without(beyond.top, beyond.top_twice, others)
-            note_beside(once, twice, extra, needed - HELD[pattern], OUTSIDE, beyond.found)
-            beyond.kept[0, at] = search
-            beyond.kept[1, at] = as_int(beyond.found[0])
-            beyond.kept[2, at] = unused_of_marks(as_int(beyond.found[0]))
-        if beyond.kept[2, at] >= 0:
-            missing |= beyond.kept[1, at] | missing_of_part(pattern, first, beyond.kept[2, at])
-    once, twice = beyond.top | ends, beyond.top_twice | beyond.top & ends
-    if beyond.in_fives >= needed - 1:
-        beyond.found[0] = np.uint64(0)
-        note_two_fives(once, twice, needed, beyond.found)
-        missing |= as_int(beyond.found[0])
-    if helps == 0 and beyond.unused >= 0:
-        missing |= beside(ends, 2 + beyond.unused) | (same_number(ends & FACES) & ~ends)
-    missing = fold(missing & (WORD if beyond.run_13_1 else FACES))
+        if drawing.kept[0, at] != search:
+            drawing.found[0] = np.uint64(0)
+            once, twice = without(drawing.top, drawing.top_twice, others)
+            note_beside(once, twice, extra, needed - HELD[pattern], OUTSIDE, drawing.found)
+            drawing.kept[0, at] = search
+            drawing.kept[1, at] = as_int(drawing.found[0])
+            drawing.kept[2, at] = unused_of_marks(as_int(drawing.found[0]))
+        if drawing.kept[2, at] >= 0:
+            missing |= drawing.kept[1, at] | missing_of_part(pattern, first, drawing.kept[2, at])
+    once, twice = drawing.top | ends, drawing.top_twice | drawing.top & ends
+    if drawing.in_fives >= needed - 1:
+        drawing.found[0] = np.uint64(0)
+        note_two_fives(once, twice, needed, drawing.found)
+        missing |= as_int(drawing.found[0])
+    if helps == 0 and drawing.unused >= 0:
+        missing |= beside(ends, 2 + drawing.unused) | (same_number(ends & FACES) & ~ends)
+    missing = fold(missing & (WORD if drawing.run_13_1 else FACES))
     if helps == 0:
-        missing |= beyond.useful
+        missing |= drawing.useful
     return missing & ~twice
 
 
 @kernel(borrows=True)
-def fill_after(beyond: Beyond, bit: int, after: Any) -> int:
+def throws_after_draw(drawing: AfterDraw, bit: int, after: Any) -> int:
     """All about the throws after a useful tile has come.
 
     Args:
-        beyond: the hand.
+        drawing: the hand.
         bit: of the tile that comes, a useful one.
         after: `[53]` uint64 by kind, overwritten: for each kind whose throw keeps the cover, the faces that would raise
             it then, with marks above them; 0 for the others.
@@ -205,17 +205,17 @@ def fill_after(beyond: Beyond, bit: int, after: Any) -> int:
         The faces whose throw keeps the cover.
     """
     after[:] = np.uint64(0)
-    needed = beyond.covered + 1
-    ends = with_top(1 << bit, beyond.run_13_1)
-    for place in range(find_parts(beyond, ends, needed)):
-        part = beyond.parts[place]
+    needed = drawing.covered + 1
+    ends = with_top(1 << bit, drawing.run_13_1)
+    for place in range(find_parts(drawing, ends, needed)):
+        part = drawing.parts[place]
         pattern, first = part >> 6, part & 63
-        once, twice = without(beyond.top, beyond.top_twice, tiles_of_part(pattern, first) & ~ends)
+        once, twice = without(drawing.top, drawing.top_twice, tiles_of_part(pattern, first) & ~ends)
         note_beside(once, twice, 2 - EXTRA[pattern], needed - HELD[pattern], part, after)
-    once, twice = beyond.top | ends, beyond.top_twice | beyond.top & ends
-    if beyond.in_fives >= beyond.covered:
+    once, twice = drawing.top | ends, drawing.top_twice | drawing.top & ends
+    if drawing.in_fives >= drawing.covered:
         note_two_fives(once, twice, needed, after)
-    places = WORD if beyond.run_13_1 else FACES
+    places = WORD if drawing.run_13_1 else FACES
     keep = 0
     tiles = once & FACES
     while tiles:

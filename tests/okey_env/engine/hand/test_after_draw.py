@@ -5,8 +5,8 @@ import numpy.typing as npt
 import pytest
 
 from okey_env.engine._jit import JIT_IS_OFF, kernel
-from okey_env.engine.hand import KIND_OF_BIT, analyse, hand_of_counts, lowest_bit, useful_beyond
-from okey_env.engine.hand.beyond import fill_after, look_beyond, useful_after
+from okey_env.engine.hand import KIND_OF_BIT, analyse, hand_of_counts, lowest_bit, useful_of_cover
+from okey_env.engine.hand.after_draw import prepare_after_draw, throws_after_draw, useful_after_draw
 from okey_env.engine.hand.bits import FACES, as_int
 from okey_env.tiles import NUM_KINDS, WILD
 
@@ -27,19 +27,19 @@ def count_differences(hands: npt.NDArray[np.uint8], run_13_1: bool, seen: npt.ND
             continue
         useful = as_int(useful_word) & FACES
         covered = 14 - wilds - distance
-        beyond = look_beyond(once, twice, covered, useful, run_13_1)
+        drawing = prepare_after_draw(once, twice, covered, useful, run_13_1)
         kinds = FACES & ~as_int(twice)
         while kinds:
             bit = lowest_bit(kinds)
             kinds &= kinds - 1
             helps = useful >> bit & 1
             tile = np.uint64(1 << bit)
-            expected = useful_beyond(once | tile, twice | once & tile, covered + helps, run_13_1, found)
-            wrong += useful_after(beyond, bit) != as_int(expected) & FACES
+            expected = useful_of_cover(once | tile, twice | once & tile, covered + helps, run_13_1, found)
+            wrong += useful_after_draw(drawing, bit) != as_int(expected) & FACES
             seen[distance, helps] += 1
             if helps and distance > 1:
                 _, keep, _ = analyse(once | tile, twice | once & tile, wilds, run_13_1, then)
-                wrong += fill_after(beyond, bit, after) != as_int(keep) & FACES
+                wrong += throws_after_draw(drawing, bit, after) != as_int(keep) & FACES
                 throws = as_int(keep) & FACES
                 while throws:
                     kind = KIND_OF_BIT[lowest_bit(throws)]
