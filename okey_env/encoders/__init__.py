@@ -7,8 +7,10 @@ from an OBSERVATION record; it is accepted wherever a name is.
 from okey_env.encoders.encoder import Encoder, Piece
 from okey_env.encoders.flat import FLAT
 from okey_env.encoders.flat_offer import FLAT_OFFER
+from okey_env.encoders.tiles import TILES
+from okey_env.encoders.tiles_raw import TILES_RAW
 
-ENCODERS: dict[str, Encoder] = {encoder.name: encoder for encoder in (FLAT, FLAT_OFFER)}
+ENCODERS: dict[str, Encoder] = {encoder.name: encoder for encoder in (FLAT, FLAT_OFFER, TILES_RAW, TILES)}
 """The encoders by name."""
 
 

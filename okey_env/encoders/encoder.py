@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.observation import Observation
+from okey_env.tiles import NUM_KINDS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Encoder:
     """Fills `(N, size)` from `(N,)` records on so many threads; None: `fill` one by one."""
     high: float = 1.0
     """No value is above this, and none below -`high`."""
+    num_planes: int = 0
+    """The first so many pieces are planes: one entry for each of the 53 kinds."""
 
     @property
     def size(self) -> int:
@@ -114,6 +117,19 @@ class Encoder:
     def split(self, array: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[np.float32]]:
         """The pieces of an array by name; views along its last axis."""
         return {piece.name: array[..., place] for piece, place in self.slices()}
+
+    def as_planes(self, array: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """The planes of `(…, size)` arrays by kind, `(…, 53, num_planes)`, and what follows them; views.
+
+        >>> from okey_env.encoders import as_encoder
+        >>> tiles = as_encoder("tiles_raw")
+        >>> planes, facts = tiles.as_planes(np.zeros((8, tiles.size), np.float32))
+        >>> planes.shape, facts.shape
+        ((8, 53, 18), (8, 41))
+        """
+        end = self.num_planes * NUM_KINDS
+        planes = array[..., :end].reshape(*array.shape[:-1], self.num_planes, NUM_KINDS)
+        return np.swapaxes(planes, -1, -2), array[..., end:]
 
     def table(self) -> str:
         """The layout as a Markdown table."""
