@@ -51,9 +51,7 @@ _POINTS = 8.0
 
 PLANES = (
     *tiles_raw.PLANES,
-    Piece(
-        "useful", NUM_KINDS, "1 for each kind that would lower the melds distance, after the best throw if 15 are held"
-    ),
+    Piece("useful", NUM_KINDS, "1 for each kind that would lower the melds distance; with 15 tiles, after some throw"),
     Piece("keeps", NUM_KINDS, "1 for each kind held whose throw leaves the least melds distance (15 tiles)"),
     Piece("useful_after", NUM_KINDS, "after each of those throws: unseen tiles that help / 64"),
     Piece(
