@@ -35,7 +35,7 @@ from okey_agents.thinking.scorer.choose import Policy, score_candidates
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES
 from okey_agents.thinking.value import value_for
 from okey_agents.thinking.worlds import sample_world
-from okey_agents.training.scorer.labels import label_candidates
+from okey_agents.training.scorer.labels import RolloutSettings, label_candidates
 from okey_agents.training.scorer.rollout import deal_stock_again, for_rollouts
 from okey_env.actions import TAKE
 from okey_env.engine._jit import kernel
@@ -76,11 +76,10 @@ def try_decisions(
     games: npt.NDArray[np.record],
     seen: npt.NDArray[np.record],
     scorer: Policy,
-    plays_on: Policy,
     seed: np.uint64,
     worlds: int,
     know_racks: bool,
-    value_weights: Floats,
+    rollouts: RolloutSettings,
     tried: Tried,
 ) -> None:
     """Play rounds 0, 1, … of a seed by the rule, and fill `tried`; `games` `(3,)` with draw queues are played in."""
@@ -104,9 +103,7 @@ def try_decisions(
                     tried.counts[noted] = count
                     games[1] = game
                     truth = tried.truth[noted]
-                    label_candidates(
-                        games[1:], plays_on, plays_on, actions, count, OWN_TURNS, value_weights, chance, truth
-                    )
+                    label_candidates(games[1:], actions[:count], rollouts, chance, truth)
                     observe(game, game.turn, seen[0])
                     for world in range(worlds):
                         world_seed = derive_seed(chance, np.uint64(world))
@@ -115,9 +112,7 @@ def try_decisions(
                             deal_stock_again(games[1], world_seed)
                         else:
                             sample_world(seen[0], 1, world_seed, games[1])
-                        label_candidates(
-                            games[1:], plays_on, plays_on, actions, count, OWN_TURNS, value_weights, world_seed, labels
-                        )
+                        label_candidates(games[1:], actions[:count], rollouts, world_seed, labels)
                         for place in range(count):
                             tried.halves[noted, world % 2, place] += labels[place] / np.float32(worlds // 2)
                     noted += 1
@@ -139,7 +134,8 @@ def main() -> None:
     rules = as_rules(options.rules)
     bot = shipped_scorer(options.rules)
     scorer = Policy(bot.rule, bot.weights, np.float32(bot.margin), np.float32(bot.bonus))
-    plays_on = for_rollouts(Policy(EXPERT))
+    rule = for_rollouts(Policy(EXPERT))
+    rollouts = RolloutSettings(rule, rule, OWN_TURNS, value_for(rules))
 
     def chunk(number: int) -> Tried:
         games, seen = new_games(rules, 3, draw_queues=True), np.zeros(1, OBSERVATION)
@@ -152,7 +148,7 @@ def main() -> None:
             np.zeros((CHUNK, 2, MAX_CANDIDATES), np.float32),
         )
         know = options.know_racks
-        try_decisions(games, seen, scorer, plays_on, seed, options.worlds, know, value_for(rules), tried)
+        try_decisions(games, seen, scorer, seed, options.worlds, know, rollouts, tried)
         return tried
 
     began = time.process_time()

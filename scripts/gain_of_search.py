@@ -22,7 +22,7 @@ from okey_agents.evaluate.statistics import clustered_interval
 from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.thinking.scorer.choose import Policy
 from okey_agents.thinking.value import load_value
-from okey_agents.training.scorer.labels import label_candidates
+from okey_agents.training.scorer.labels import RolloutSettings, label_candidates
 from okey_agents.training.scorer.rollout import deal_stock_again, for_rollouts
 from okey_env.engine.batch import act_in, deal_in, observe_at
 from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, PHASE_THROW, new_games
@@ -44,7 +44,8 @@ def main() -> None:
     options = parser.parse_args()
     scorer = shipped_scorer(options.rules)
     search = SearchBot(options.seed, rollouts=options.rollouts, scorer=scorer)
-    plays_on, network = for_rollouts(Policy(EXPERT)), load_value(options.rules)
+    rule = for_rollouts(Policy(EXPERT))
+    rollouts = RolloutSettings(rule, rule, OWN_TURNS, load_value(options.rules))
     games = new_games(Rules.preset(options.rules), 3, draw_queues=True)
     seen = np.zeros(1, OBSERVATION)
     first = np.zeros(1, np.int64)
@@ -70,7 +71,7 @@ def main() -> None:
                         seed = np.uint64(derive_seed(derive_seed(options.seed, moves), shuffle))
                         deal_stock_again(games[1], seed)
                         tried = np.array([move, other])
-                        label_candidates(games[1:], plays_on, plays_on, tried, 2, OWN_TURNS, network, seed, labels)
+                        label_candidates(games[1:], tried, rollouts, seed, labels)
                         gains[number, seat] += float(labels[1] - labels[0]) / options.shuffles
             act_in(games, 0, move)
         if (number + 1) % 50 == 0 or number + 1 == options.rounds:

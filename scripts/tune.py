@@ -5,8 +5,8 @@
     scripts/tune.py takes                      how much more than waiting an offered tile must be worth
     scripts/tune.py check --seed 99            the rungs of weights one above the other, on deals of that seed
 
-`throws` and `takes` try moves in rounds of `expert` against itself (see `fits/rungs.py`) and regress the points to
-the end of the round on what the moves differ in, by distance, within each decision. Weights are in score units, so the
+`throws` and `takes` try moves in rounds of `expert` against itself (see `fits/rule_weights.py`) and regress the points
+to the end of the round on what the moves differ in, by distance, within each decision. Weights are in score units, so the
 price of a thing is divided by that of an unseen useful tile. Nothing is written: a person reads the tables, puts round
 numbers into the bots and lets `check` decide, on deals that no table has seen. The same seed gives the same table.
 """
@@ -21,7 +21,15 @@ from okey_agents.evaluate.statistics import clustered_interval
 from okey_agents.thinking.rounds import play_deals
 from okey_agents.thinking.rule_weights import EFFICIENT, EXPERT, RuleWeights
 from okey_agents.thinking.tile_odds import NUM_PLACES, NUM_SETS
-from okey_agents.training.fits.rungs import THROW_FEATURES, try_takes, try_throws, watch
+from okey_agents.training.fits.rule_weights import (
+    THROW_FEATURES,
+    ClueSamples,
+    TakeSamples,
+    ThrowSamples,
+    collect_clues,
+    try_takes,
+    try_throws,
+)
 from okey_env.engine.state import new_games
 from okey_env.rules import Rules
 
@@ -30,8 +38,8 @@ Numbers = npt.NDArray[np.float64]
 GROUPS = (("1", 1, 1), ("2", 2, 2), ("3", 3, 3), ("4 and more", 4, 14))
 FLAT = (7.0, 7.0, 7.0, 7.0)
 """The best price of an unknown tile that is the same at all distances."""
-CHANCE = 300
-"""Decisions that are tried, in a thousand."""
+SHARE = 0.3
+"""Share of the decisions in which moves are tried."""
 
 
 def main() -> None:
@@ -66,7 +74,7 @@ def print_throws(rules: Rules, rows: int, seed: np.uint64) -> None:
     decisions, distances = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     features, points = np.zeros((rows, len(THROW_FEATURES))), np.zeros(rows)
     games = new_games(rules, 2, draw_queues=True)
-    filled = try_throws(games, EXPERT, seed, CHANCE, decisions, distances, features, points)
+    filled = try_throws(games, EXPERT, seed, SHARE, ThrowSamples(decisions, distances, features, points))
     for name, low, high in GROUPS:
         rows_of = np.flatnonzero((distances[:filled] >= low) & (distances[:filled] <= high))
         _, number = np.unique(decisions[rows_of], return_inverse=True)
@@ -85,7 +93,7 @@ def print_takes(rules: Rules, rows: int, seed: np.uint64) -> None:
     distances, nearer = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     gains, points = np.zeros(rows), np.zeros(rows)
     games = new_games(rules, 2, draw_queues=True)
-    try_takes(games, EXPERT, seed, CHANCE, distances, nearer, gains, points)
+    try_takes(games, EXPERT, seed, SHARE, TakeSamples(distances, nearer, gains, points))
     for useful in (0, 1):
         for name, low, high in GROUPS:
             chosen = (nearer == useful) & (distances >= low) & (distances <= high)
@@ -124,7 +132,7 @@ def print_clues(rules: Rules, rows: int, seed: np.uint64) -> None:
     """The two tables in hundredths, as they stand in thinking/tile_odds.py."""
     thrown, helped = np.zeros((rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(rows)
     unseen, came, copies = np.zeros((3 * rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(3 * rows), np.zeros(3 * rows)
-    watch(new_games(rules, 1), EFFICIENT, seed, thrown, helped, unseen, came, copies)
+    collect_clues(new_games(rules, 1), EFFICIENT, seed, ClueSamples(thrown, helped, unseen, came, copies))
     faces = unseen.reshape(3 * rows, -1)
     weighted = faces * copies[:, None]
     table = np.linalg.solve(weighted.T @ faces + 1e-6 * np.eye(faces.shape[1]), weighted.T @ came)

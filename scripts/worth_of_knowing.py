@@ -25,10 +25,11 @@ from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.thinking.scorer.choose import Policy
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES, pick_candidates, tiles_of
 from okey_agents.thinking.value import STOCK_SIZE, count_stock
-from okey_agents.training.config import BranchingConfig, ChoiceConfig
-from okey_agents.training.scorer.branching import label
+from okey_agents.training.optimizers import FitSettings
+from okey_agents.training.scorer.branching import BranchingConfig, label
 from okey_agents.training.scorer.decisions import Decisions
 from okey_agents.training.scorer.net import Batches, ScorerNet, difference_loss, fit_scorer
+from okey_agents.training.sections import ChoiceConfig
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal_round
@@ -216,7 +217,7 @@ def _with(
     return Decisions.join(
         [
             Decisions(
-                np.concatenate([decisions.tables, tables[:, of_table]], axis=1),
+                np.concatenate([decisions.contexts, tables[:, of_table]], axis=1),
                 np.concatenate([decisions.features, features[:, of_candidate]], axis=1),
                 decisions.counts,
                 decisions.labels,
@@ -230,17 +231,9 @@ def _fit(decisions: Decisions, seed: int) -> ScorerNet:
     """A scorer fitted as the recipe does it."""
     recipe = BranchingConfig()
     torch.manual_seed(seed)
-    net = ScorerNet(decisions.tables.shape[1], decisions.features.shape[1])
-    fit_scorer(
-        net,
-        decisions,
-        difference_loss,
-        seed=seed,
-        epochs=recipe.epochs,
-        minibatch=recipe.minibatch,
-        learning_rate=recipe.learning_rate,
-        weight_decay=recipe.weight_decay,
-    )
+    net = ScorerNet(decisions.contexts.shape[1], decisions.features.shape[1])
+    settings = FitSettings(recipe.epochs, recipe.minibatch, recipe.learning_rate, recipe.weight_decay)
+    fit_scorer(net, decisions, difference_loss, settings, seed)
     return net
 
 

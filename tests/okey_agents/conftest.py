@@ -5,28 +5,28 @@ from typing import Any
 
 import pytest
 
-from okey_agents.training.config import ScorerConfig, TrainConfig, config_from_dict
+from okey_agents.training.recipes import config_from_dict
+from okey_agents.training.schema import Config
 
 TINY: dict[str, Any] = {
     "env": {"num_envs": 8},
     "opponents": {"seats": ["random"]},
     "network": {"trunk": [16]},
-    "ppo": {"decisions": 256, "steps": 8, "minibatch": 32, "epochs": 1},
+    "maskable_ppo": {"decisions": 256, "steps": 8, "minibatch": 32, "epochs": 1},
     "evaluation": {"against": ["random"], "deals": 2},
-    "run": {"checkpoint_every": 64, "tensorboard": False},
+    "checkpoints": {"every": 64},
+    "run": {"tensorboard": False},
 }
 
 
 @pytest.fixture(scope="session")
-def tiny_config() -> TrainConfig:
+def tiny_config() -> Config:
     """Four rollouts of 64 decisions, a checkpoint after each."""
-    config = config_from_dict(TINY)
-    assert isinstance(config, TrainConfig)
-    return config
+    return config_from_dict(TINY)
 
 
 @pytest.fixture(scope="session")
-def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_config: TrainConfig) -> Path:
+def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_config: Config) -> Path:
     """The finished run of that configuration."""
     from okey_agents.training.train import train_config
 
@@ -43,22 +43,22 @@ def tiny_bot(tiny_run: Path) -> Path:
 
 TINY_BRANCHING: dict[str, Any] = {
     "branching": {"decisions": [600, 600], "chunk": 300, "minibatch": 128},
-    "evaluation": {"deals": 4, "fresh_deals": 4},
-    "run": {"recipe": "branching", "tensorboard": False},
+    "duel": {"deals": 4, "fresh_deals": 4},
+    "run": {"recipe": "branching", "workers": 2, "tensorboard": False},
 }
-TINY_PPO: dict[str, Any] = {
-    "clone": {"decisions": 500, "minibatch": 128},
-    "ppo": {"updates": 4, "rounds": 16, "minibatch": 64, "past_selves": 0.3, "all_actions": 0.2},
-    "evaluation": {"deals": 4, "fresh_deals": 4, "every": 2},
-    "run": {"recipe": "ppo", "tensorboard": False, "checkpoint_every": 2},
+TINY_SCORER_PPO: dict[str, Any] = {
+    "soft_clone": {"decisions": 500, "minibatch": 128},
+    "scorer_ppo": {
+        "updates": 4,
+        "checkpoint_every": 2,
+        "rounds": 16,
+        "minibatch": 64,
+        "past_selves": 0.3,
+        "all_actions": 0.2,
+    },
+    "duel": {"deals": 4, "fresh_deals": 4, "every": 2},
+    "run": {"recipe": "scorer_ppo", "workers": 2, "tensorboard": False},
 }
-
-
-def scorer_config(data: dict[str, Any]) -> ScorerConfig:
-    """A configuration of the candidate scorer."""
-    config = config_from_dict(data)
-    assert isinstance(config, ScorerConfig)
-    return config
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +66,7 @@ def tiny_scorer_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of branching in two small generations."""
     from okey_agents.training.train import train_config
 
-    return train_config(scorer_config(TINY_BRANCHING), tmp_path_factory.mktemp("runs") / "branching")
+    return train_config(config_from_dict(TINY_BRANCHING), tmp_path_factory.mktemp("runs") / "branching")
 
 
 @pytest.fixture(scope="session")
@@ -74,4 +74,4 @@ def tiny_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of self-play PPO in four small updates."""
     from okey_agents.training.train import train_config
 
-    return train_config(scorer_config(TINY_PPO), tmp_path_factory.mktemp("runs") / "ppo")
+    return train_config(config_from_dict(TINY_SCORER_PPO), tmp_path_factory.mktemp("runs") / "ppo")

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="set a key of the configuration, like ppo.learning_rate=1e-4; may be repeated",
+        help="set a key of the configuration, like run.seed=2; may be repeated",
     )
 
 

@@ -1,4 +1,4 @@
-"""Bots that learn: configuration, training, checkpoints, export, and playing from an exported folder.
+"""How bots learn: recipes and their configurations, runs with checkpoints, and the export to a bot folder.
 
-Only `sb3_env`, `policy`, `clone`, `train` and `export` know torch. `load_bot` of `learned_bot` plays without it.
+This is the only room that may import torch; the exported bot plays without it (`okey_agents.bots`).
 """

@@ -1,4 +1,4 @@
-"""Writing a bot folder: the files, their checksums, and `bot.json`, which says where the bot comes from."""
+"""Writing a bot folder: weights, ONNX file, and `bot.json` with checksums and the origin of the bot."""
 
 import io
 import json
@@ -12,44 +12,48 @@ import numpy.typing as npt
 
 from okey_agents.bots.flat import FORMAT, FORMAT_VERSION, ONNX_FILE, WEIGHTS_FILE, checksum, load_bot
 from okey_agents.training.checkpoint import Checkpoint, write_whole
-from okey_agents.training.config import AnyConfig
 from okey_agents.training.runs import EVALUATION_FILE, RUN_FILE, as_json
+from okey_agents.training.schema import Config
+from okey_agents.training.sections import GameConfig, RunConfig
 from okey_env.actions import ACTIONS_VERSION
 from okey_env.bots import BOT_FILE
 from okey_env.rules import as_rules
 
 
 def checked_folder(folder: Path) -> None:
-    """See that a bot may be written to a folder.
+    """Check that a bot may be written to a folder.
 
     Raises:
-        ValueError: it holds something that is no bot.
+        ValueError: it is a file, or holds something that is not a bot.
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file: choose another name for the bot")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / BOT_FILE).is_file():
-        raise ValueError(f"{folder} holds something that is no bot: choose another folder")
+        raise ValueError(f"{folder} holds something that is not a bot: choose another folder")
 
 
 def write_bot(
     run: Path,
-    config: AnyConfig,
+    config: Config,
     checkpoint: Checkpoint,
     folder: Path,
     weights: bytes,
     model: bytes,
     parts: Mapping[str, Any],
 ) -> Path:
-    """Write a bot folder, read it once, and give it its name; a bot that was there is replaced.
+    """Write a bot folder, load the bot once as a check, and rename the folder; a bot of that name is replaced.
 
     Args:
         run: the folder of the run.
-        config: the run's.
-        checkpoint: what is exported.
+        config: the configuration of the run.
+        checkpoint: the checkpoint that is exported.
         folder: the bot folder to make.
-        weights: the weights file.
-        model: the ONNX file.
-        parts: what else the manifest says: encoder, network.
+        weights: the bytes of the weights file.
+        model: the bytes of the ONNX file.
+        parts: further entries of the manifest: encoder, network.
+
+    Returns:
+        The bot folder.
     """
     unfinished = folder.with_name(folder.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -64,8 +68,8 @@ def write_bot(
         **parts,
         "weights": {"file": WEIGHTS_FILE, "blake2b": checksum(weights)},
         "onnx": {"file": ONNX_FILE, "blake2b": checksum(model)},
-        "rules": as_rules(config.env.rules).name,
-        "training": {"decisions": checkpoint.decisions, "seed": config.run.seed, **_read(run / RUN_FILE)},
+        "rules": as_rules(config[GameConfig].rules).name,
+        "training": {"decisions": checkpoint.decisions, "seed": config[RunConfig].seed, **_read(run / RUN_FILE)},
         "scores": _scores(run, checkpoint.decisions),
         "config": config.to_dict(),
     }
@@ -85,7 +89,7 @@ def packed(arrays: Mapping[str, npt.NDArray[np.float32]]) -> bytes:
 
 
 def _scores(run: Path, decisions: int) -> list[Any]:
-    """The measurements of exactly this moment of the run."""
+    """The measurements made after exactly so many decisions."""
     measured = _read(run / EVALUATION_FILE)
     return list(measured.get("scores", [])) if measured.get("decisions") == decisions else []
 

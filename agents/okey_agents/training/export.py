@@ -1,19 +1,19 @@
-"""Export: from a run to a bot folder that plays without torch, here and in other languages.
+"""Export: a run becomes a bot folder that plays without torch, in Python or another language.
 
 | file | |
 |---|---|
-| `bot.json` | what the bot is and where it comes from, how it was measured, checksums of the other two |
-| `weights.npz` | the network as plain float32 arrays, `weights_0`, `bias_0`, …, read by `learned_bot` |
-| `policy.onnx` | the same as ONNX, with the mask inside |
+| `bot.json` | the bot's network, encoder, origin and scores, and checksums of the other two files |
+| `weights.npz` | the network as plain float32 arrays, `weights_0`, `bias_0`, …, read by `okey_agents.bots.flat` |
+| `policy.onnx` | the network as ONNX, with the mask inside the graph |
 
-With `network.half` the weights are rounded to half precision first: ONNX then holds them so, and `weights.npz` is
-compressed, which the zeros at the end of each number allow.
+With `network.half` the weights are rounded to half precision first. ONNX then holds half precision, and `weights.npz`
+is compressed, which pays because each float32 then ends with zeros.
 
 The ONNX graph takes `observation` `(N, size)` float32 and `action_mask` `(N, 109)` int8, and gives `logits` `(N, 109)`
 float32, very low where the mask is 0, and `action` `(N,)` int64, the first of the highest.
 
-Before the folder is given its name, the trained policy in torch, the ONNX file in onnxruntime and the arrays in
-`Network` must agree on the observations of whole rounds.
+Before the folder gets its name, the trained policy in torch, the ONNX file in onnxruntime and the arrays in `Network`
+must agree on the observations of whole rounds.
 """
 
 import io
@@ -30,11 +30,12 @@ from onnx import TensorProto, helper, numpy_helper
 from okey_agents.bots.network import Network
 from okey_agents.training.bot_folder import checked_folder, packed, write_bot
 from okey_agents.training.checkpoint import Checkpoint, newest_good
-from okey_agents.training.config import ScorerConfig, TrainConfig
-from okey_agents.training.flat.batches import play_on
+from okey_agents.training.flat.batches import collect
 from okey_agents.training.flat.policy import MASKED, Arrays, acting_layers, make_policy, set_policy_arrays
 from okey_agents.training.runs import CHECKPOINTS, read_config
+from okey_agents.training.schema import Config
 from okey_agents.training.scorer.export import export_scorer
+from okey_agents.training.sections import ChoiceConfig, EnvConfig, GameConfig, NetworkConfig
 from okey_env.actions import NUM_ACTIONS
 from okey_env.bots import choose_for, make_bot
 from okey_env.encoders import Encoder, as_encoder
@@ -50,7 +51,7 @@ def export(run: Path, folder: Path) -> Path:
 
     Args:
         run: the folder of the run.
-        folder: the bot folder to make; one that holds a bot already is replaced.
+        folder: the bot folder to make; a bot that is there is replaced.
 
     Returns:
         The bot folder.
@@ -61,14 +62,14 @@ def export(run: Path, folder: Path) -> Path:
     """
     config = read_config(run)
     checked_folder(folder)
-    if isinstance(config, ScorerConfig):
+    if ChoiceConfig in config:  # only the candidate scorer has it
         return export_scorer(run, config, folder)
-    half = config.network.half
+    half = config[NetworkConfig].half
     checkpoint = _newest(run)
     policy = checkpoint.named("policy.")
     if half:
         policy = {name: array.astype(np.float16).astype(np.float32) for name, array in policy.items()}
-    encoder = as_encoder(config.env.encoder)
+    encoder = as_encoder(config[EnvConfig].encoder)
     network = Network(acting_layers(policy))
     layers = {
         f"{part}_{number}": array
@@ -97,7 +98,7 @@ def onnx_model(network: Network, *, half: bool = False) -> bytes:
 
     Args:
         network: its weights.
-        half: keep the weights of the layers in half precision, in which they are exact; it computes in float32.
+        half: store the weights of the layers in half precision, in which they are exact; the graph computes in float32.
     """
     nodes, initializers = [], []
     value = "observation"
@@ -141,18 +142,18 @@ def onnx_model(network: Network, *, half: bool = False) -> bytes:
     return serialized
 
 
-def check_agreement(config: TrainConfig, arrays: Arrays, encoder: Encoder, network: Network, model: bytes) -> None:
+def check_agreement(config: Config, arrays: Arrays, encoder: Encoder, network: Network, model: bytes) -> None:
     """Compare the trained policy, its ONNX file and its plain arrays on the observations of whole rounds.
 
     Raises:
         RuntimeError: they do not agree.
     """
-    table = SelfPlay(16, config.env.rules, encoder, seed=0)
-    table.reset()
-    bot, every = make_bot("random", 0), np.arange(table.num_games)
-    played = play_on(lambda table: choose_for(bot, table.games, every, table.records), table, 64)
-    observations, masks = played.observations, played.masks
-    policy = make_policy(encoder.size, NUM_ACTIONS, config.network)
+    games = SelfPlay(16, config[GameConfig].rules, encoder, seed=0)
+    games.reset()
+    bot, every = make_bot("random", 0), np.arange(games.num_games)
+    batch = collect(lambda games: choose_for(bot, games.games, every, games.records), games, 64)
+    observations, masks = batch.observations, batch.masks
+    policy = make_policy(encoder.size, NUM_ACTIONS, config[NetworkConfig])
     set_policy_arrays(policy, arrays)
     with torch.no_grad():
         distribution = policy.get_distribution(torch.from_numpy(observations), masks).distribution
@@ -170,7 +171,7 @@ def check_agreement(config: TrainConfig, arrays: Arrays, encoder: Encoder, netwo
 def _worst_difference(
     one: npt.NDArray[np.float32], other: npt.NDArray[np.float32], allowed: npt.NDArray[np.bool_]
 ) -> float:
-    """The largest difference of two rows of logits, up to what all of a row have in common."""
+    """The largest difference between two arrays of logits, up to a constant in each row, relative to the logits."""
     difference = np.where(allowed, one - other, np.nan)
     spread = np.nanmax(difference, axis=1) - np.nanmin(difference, axis=1)
     scale = np.maximum(np.abs(np.where(allowed, one, 0)).max(axis=1), 1)

@@ -1,4 +1,4 @@
-"""What the person who waits sees: a bar on a terminal, a line every few seconds anywhere else."""
+"""Progress on the console: a bar on a terminal, a line every ten seconds anywhere else."""
 
 import time
 from collections.abc import Mapping
@@ -10,16 +10,17 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 SECONDS_BETWEEN_LINES = 10.0
 
 
-class Stage:
+class ProgressStage:
     """One stage of the run with a known amount of work; a context manager.
 
     Args:
         title: what is being done.
-        total: how many in all.
-        done: how many were done before.
-        console: where to show it.
+        total: units of work in all.
+        done: units done before the stage begins.
+        console: where to show it; None: stderr.
         unit: what is counted.
-        decisions: how many were made before, where something else is counted and their speed is to be shown too.
+        decisions: decisions made before the stage begins; only needed if the unit is another and the speed in decisions
+            is to be shown as well.
     """
 
     def __init__(
@@ -51,11 +52,17 @@ class Stage:
 
     @property
     def speed(self) -> float:
-        """How many a second since the stage began."""
+        """Units a second since the stage began."""
         return (self._done - self._before) / max(time.monotonic() - self._began, 1e-9)
 
     def update(self, done: int, values: Mapping[str, float], decisions: int = 0) -> None:
-        """Show how far it is, with some numbers, and the decisions made so far where something else is counted."""
+        """Show the progress.
+
+        Args:
+            done: units done so far.
+            values: numbers to show beside it, by name.
+            decisions: decisions made so far, if the unit is another.
+        """
         self._done = min(done, self._total)
         self._decisions = decisions
         if self._bar is None and time.monotonic() - self._said < SECONDS_BETWEEN_LINES:
@@ -71,7 +78,7 @@ class Stage:
             self._said = time.monotonic()
             self._print(state)
 
-    def __enter__(self) -> "Stage":
+    def __enter__(self) -> "ProgressStage":
         if self._bar is not None:
             self._bar.start()
         return self
@@ -85,7 +92,7 @@ class Stage:
             self._print(f"{self._done:,} {self._unit} in {time.monotonic() - self._began:.0f} s, {self._speeds()}")
 
     def _speeds(self) -> str:
-        """The speed of what is counted, and that of decisions."""
+        """The speed in units, and in decisions if those are counted too."""
         speed = f"{_rate(self.speed)}/s"
         if self._decisions <= self._decisions_before:
             return speed

@@ -1,13 +1,13 @@
-"""The folder of a training run: opened, taken up again, written to.
+"""The folder of a training run: opening it, resuming from it, writing to it.
 
 | in the folder | |
 |---|---|
-| `config.json` | the configuration as resolved |
-| `run.json` | where the run comes from: commit, versions, date |
-| `checkpoints/` | the newest few, by decisions |
-| `log.jsonl` | one JSON object a line, with time and CPU seconds: what was learned, evaluations, starts |
-| `evaluation.json` | the last measurement, and at how many decisions |
-| `tensorboard/` | the same for TensorBoard |
+| `config.json` | the configuration with all defaults |
+| `run.json` | commit, versions and date of the run |
+| `checkpoints/` | the newest checkpoints, named by decisions |
+| `log.jsonl` | one JSON object a line, with time and CPU seconds: starts, losses, evaluations |
+| `evaluation.json` | the last measurement, and the number of decisions at it |
+| `tensorboard/` | the numbers of the log for TensorBoard |
 """
 
 import json
@@ -21,7 +21,8 @@ from rich.console import Console
 
 from okey_agents.provenance import provenance
 from okey_agents.training.checkpoint import UNFINISHED, Checkpoint, newest_good, set_aside, write_whole
-from okey_agents.training.config import AnyConfig, config_from_dict, differences
+from okey_agents.training.recipes import config_from_dict, differences
+from okey_agents.training.schema import Config
 
 CONFIG_FILE = "config.json"
 RUN_FILE = "run.json"
@@ -29,41 +30,42 @@ LOG_FILE = "log.jsonl"
 EVALUATION_FILE = "evaluation.json"
 CHECKPOINTS = "checkpoints"
 
-_MAY_DIFFER = ("evaluation.", "run.")  # what may be another when a run is taken up
-_MAY_NOT = ("run.seed", "run.recipe")
+_MAY_CHANGE = ("evaluation.", "duel.", "checkpoints.", "run.", "network.device", "scorer_ppo.checkpoint_every")
+"""The keys, by the beginnings of their names, that may have other values when a run is resumed."""
+_MUST_STAY = ("run.seed", "run.recipe")
 _BEFORE_IT_BEGAN = (RUN_FILE, RUN_FILE + UNFINISHED, CONFIG_FILE + UNFINISHED)
-"""What a process leaves that dies before the run has begun."""
+"""The files that a process may leave which dies before the run has begun."""
 
 
 def open_run(
-    config: AnyConfig, folder: Path, resume: bool, console: Console, packages: Iterable[str]
+    config: Config, folder: Path, resume: bool, console: Console, packages: Iterable[str]
 ) -> Checkpoint | None:
-    """Make or check the folder of a run.
+    """Make the folder of a run, or check it when the run is resumed.
 
     Args:
-        config: the run's.
-        folder: its folder.
-        resume: go on from what is there.
-        console: where it is said what was found.
-        packages: distributions whose versions are written down.
+        config: the configuration of the run.
+        folder: the folder of the run.
+        resume: go on from the newest whole checkpoint of the folder.
+        console: where damaged checkpoints and the one that is resumed from are named.
+        packages: distributions whose versions are written into `run.json`.
 
     Returns:
-        The checkpoint to go on from; None at the beginning.
+        The checkpoint to resume from; None at the beginning.
 
     Raises:
-        ValueError: the folder holds something else, another run, or no whole checkpoint where there were some.
+        ValueError: the folder is not empty, holds another run, or has checkpoints of which none is whole.
     """
     if not resume:
         if folder.exists() and any(path.name not in _BEFORE_IT_BEGAN for path in folder.iterdir()):
             raise ValueError(f"{folder} is not empty: resume the run in it, or choose another folder")
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / RUN_FILE, as_json({"name": folder.name, **_origin(packages)}))
-        write_whole(folder / CONFIG_FILE, as_json(config.to_dict()))  # the last: with it the run has begun
+        write_whole(folder / CONFIG_FILE, as_json(config.to_dict()))  # written last: with this file the run has begun
         log_event(folder, "started")
         return None
     saved = read_config(folder)
     for name, (now, before) in differences(config, saved).items():
-        if not name.startswith(_MAY_DIFFER) or name in _MAY_NOT:
+        if not name.startswith(_MAY_CHANGE) or name in _MUST_STAY:
             raise ValueError(
                 f"{name} = {now!r}, but the run in {folder} began with {before!r}: it cannot go on with another"
             )
@@ -84,17 +86,23 @@ def open_run(
     return checkpoint
 
 
-def read_config(folder: Path) -> AnyConfig:
+def read_config(folder: Path) -> Config:
     """The configuration of a run.
 
     Raises:
-        ValueError: the folder holds no run, or its configuration is damaged.
+        ValueError: the folder holds no run or one of an earlier version, or its configuration is damaged.
     """
     path = folder / CONFIG_FILE
     if not path.is_file():
         raise ValueError(f"{folder} holds no run: there is no {CONFIG_FILE} in it")
     try:
-        return config_from_dict(json.loads(path.read_text(encoding="utf-8")))
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if "rules" in data.get("env", {}):
+            raise ValueError(
+                "the run was begun by an earlier version of okey-env, whose sections had other names; this version "
+                "can neither resume nor export it: train again in another folder"
+            )
+        return config_from_dict(data)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -108,7 +116,7 @@ def log_event(folder: Path, event: str, **values: Any) -> None:
 
 
 def _end_last_line(path: Path) -> None:
-    """End the last line of a log, should the process have died within it; what reads logs passes it over."""
+    """End the last line of a log if the process died within it; readers of logs skip a broken line."""
     if path.is_file() and not path.read_bytes().endswith(b"\n"):
         with path.open("a", encoding="utf-8") as file:
             file.write("\n")
@@ -120,7 +128,7 @@ def as_json(data: Mapping[str, Any]) -> bytes:
 
 
 def _origin(packages: Iterable[str]) -> dict[str, Any]:
-    """Commit, versions and date, of the packages that learn as well."""
+    """Commit, versions and date; the versions include those of the packages that learn."""
     origin = provenance()
     origin["versions"] |= {package: metadata.version(package) for package in packages}
     return origin

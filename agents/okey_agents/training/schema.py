@@ -1,17 +1,17 @@
-"""Reading frozen dataclasses from plain data: every value checked, every fault named by its key.
+"""Reading a configuration from plain data: every value is checked, every error names its key.
 
-A section is a dataclass; the type of a field says what values it takes: `Annotated[int, Between(1, 9)]` a number,
-`Literal` a choice, `tuple[...]` a list, `bool` a switch, `str` a name.
+A section is a frozen dataclass. The type of a field says what values it takes: `Annotated[int, Between(1, 9)]` a
+number, `Literal` a choice, `tuple[...]` a list, `bool` a switch, `str` a name. The name of a section in a file is the
+name of its class without `Config`, in lower case: `MonteCarloConfig` is read from `[monte_carlo]`.
 """
 
 import dataclasses
+import re
 import tomllib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
-
-Section = TypeVar("Section")
 
 
 class Between(NamedTuple):
@@ -28,31 +28,83 @@ Rate = Annotated[float, Between(0.0, 1.0)]
 Width = Annotated[int, Between(1, 16_384)]
 
 
-def read_section(cls: type[Section], data: Any, prefix: str = "") -> Section:
-    """A dataclass of sections, or a section of keys, from tables.
+class Section:
+    """The keys of one concern; a subclass is a frozen dataclass in which every field has a default."""
+
+    def check(self, config: "Config") -> None:
+        """Check what depends on several keys; called once all sections are read.
+
+        Raises:
+            ValueError: the keys do not fit together; the message names them.
+        """
+
+
+AnySection = TypeVar("AnySection", bound=Section)
+
+
+def section_name(cls: type[Section]) -> str:
+    """The name of a section in a file.
+
+    >>> section_name(type("MonteCarloConfig", (Section,), {}))
+    'monte_carlo'
+    """
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__.removesuffix("Config")).lower()
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """The configuration of a run: some sections, each taken out by its class, as in `config[RunConfig].seed`."""
+
+    sections: tuple[Section, ...]
+
+    def __getitem__(self, cls: type[AnySection]) -> AnySection:
+        for section in self.sections:
+            if isinstance(section, cls):
+                return section
+        raise KeyError(f"the configuration has no section {section_name(cls)}")
+
+    def __contains__(self, cls: type[Section]) -> bool:
+        return any(isinstance(section, cls) for section in self.sections)
+
+    def replace(self, section: Section) -> "Config":
+        """The same configuration with another section in place of the one of that class."""
+        return Config(tuple(section if type(old) is type(section) else old for old in self.sections))
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """All sections and keys with their values, as JSON and TOML have them."""
+        return {section_name(type(section)): _plain(vars(section)) for section in self.sections}
+
+
+def read_sections(classes: Sequence[type[Section]], data: Mapping[str, Any]) -> Config:
+    """A configuration from tables of keys.
 
     Args:
-        cls: the dataclass.
-        data: the table.
-        prefix: what the keys' full names begin with.
+        classes: the sections that there may be; those without a table have their defaults.
+        data: a table of keys for each section, by name.
 
     Raises:
-        ValueError: a key is unknown, or a value is not what it should be.
+        ValueError: a section or a key is unknown, or a value is not what it should be.
     """
+    names = {section_name(cls): cls for cls in classes}
+    for name in data:
+        if name not in names:
+            raise ValueError(f"{name} is not a section of the configuration: expected one of {', '.join(names)}")
+    config = Config(tuple(_read_section(cls, data.get(name, {}), name) for name, cls in names.items()))
+    for section in config.sections:
+        section.check(config)
+    return config
+
+
+def _read_section(cls: type[AnySection], data: Any, name: str) -> AnySection:
+    """A section from a table of keys."""
     if not isinstance(data, Mapping):
-        raise ValueError(f"{prefix.rstrip('.')} = {data!r} is not a section: expected a table of keys")
+        raise ValueError(f"{name} = {data!r} is not a section: expected a table of keys")
     hints = typing.get_type_hints(cls, include_extras=True)
-    for key in data:
-        if key not in hints:
-            what = "key" if prefix else "section"
-            raise ValueError(f"{prefix}{key} is not a {what} of the configuration: expected one of {', '.join(hints)}")
     values = {}
     for key, value in data.items():
-        hint = hints[key]
-        if dataclasses.is_dataclass(hint):
-            values[key] = read_section(typing.cast(type[Any], hint), value, f"{key}.")
-        else:
-            values[key] = _read_value(hint, value, f"{prefix}{key}")
+        if key not in hints:
+            raise ValueError(f"{name}.{key} is not a key of the configuration: expected one of {', '.join(hints)}")
+        values[key] = _read_value(hints[key], value, f"{name}.{key}")
     return cls(**values)
 
 
@@ -74,7 +126,7 @@ def _read_value(hint: Any, value: Any, name: str) -> Any:
         if not isinstance(value, bool):
             raise ValueError(f"{name} = {value!r} is not a switch value: expected true or false")
         return value
-    if origin is types.UnionType:  # rules: a name or a table, looked into by _check_together
+    if origin is types.UnionType:  # a name or a table, which the section checks itself
         return dict(value) if isinstance(value, Mapping) else value
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} = {value!r} is not a name: expected text")
@@ -99,8 +151,8 @@ def override_value(text: str) -> Any:
         return text
 
 
-def plain(value: Any) -> Any:
-    """The same with lists for tuples, as JSON and TOML have them."""
+def _plain(value: Any) -> Any:
+    """The same value with lists in place of tuples, as JSON and TOML have them."""
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

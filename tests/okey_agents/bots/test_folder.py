@@ -15,9 +15,10 @@ import pytest
 
 from okey_agents.bots.flat import LearnedBot, checksum, load_bot
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
-from okey_agents.training.config import TrainConfig
 from okey_agents.training.export import export
 from okey_agents.training.flat.policy import make_policy, set_policy_arrays
+from okey_agents.training.schema import Config
+from okey_agents.training.sections import NetworkConfig
 from okey_env.bots import BatchBot, make_bot
 from okey_env.round import Round
 from okey_env.vector import SelfPlay
@@ -61,11 +62,11 @@ def _positions(seed: int, steps: int) -> SelfPlay:
 
 
 def test_the_bot_plays_as_the_trained_policy_and_as_its_onnx_file(
-    tiny_run: Path, tiny_bot: Path, tiny_config: TrainConfig
+    tiny_run: Path, tiny_bot: Path, tiny_config: Config
 ) -> None:
     bot = load_bot(tiny_bot)
     assert isinstance(bot, LearnedBot)
-    policy = make_policy(bot.encoder.size, 109, tiny_config.network)
+    policy = make_policy(bot.encoder.size, 109, tiny_config[NetworkConfig])
     set_policy_arrays(policy, load_checkpoint(checkpoints(tiny_run / "checkpoints")[0]).named("policy."))
     session = onnxruntime.InferenceSession(tiny_bot / "policy.onnx", providers=["CPUExecutionProvider"])
     for steps in (0, 1, 30):
@@ -90,7 +91,7 @@ def test_the_bot_is_a_legal_player_over_whole_rounds_alone_and_in_a_batch(tiny_b
             round.apply(action)
 
 
-def test_the_manifest_says_where_the_bot_comes_from(tiny_bot: Path, tiny_config: TrainConfig) -> None:
+def test_the_manifest_says_where_the_bot_comes_from(tiny_bot: Path, tiny_config: Config) -> None:
     manifest = load_bot(tiny_bot).manifest
     assert manifest["config"] == tiny_config.to_dict()
     assert manifest["training"]["decisions"] == 256

@@ -16,10 +16,10 @@ import pytest
 from rich.console import Console
 
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
-from okey_agents.training.config import config_from_dict
+from okey_agents.training.recipes import config_from_dict
 from okey_agents.training.runs import CHECKPOINTS, CONFIG_FILE, LOG_FILE
 from okey_agents.training.train import train_config
-from tests.okey_agents.conftest import TINY, TINY_BRANCHING, TINY_PPO
+from tests.okey_agents.conftest import TINY, TINY_BRANCHING, TINY_SCORER_PPO
 from tests.places import ROOT
 
 # Python code before the command: dies at the n-th touch of a folder, or within the n-th write of a whole file.
@@ -73,10 +73,10 @@ def as_toml(data: dict[str, Any]) -> str:
     ("data", "name", "touches"),
     [
         (TINY_BRANCHING, "tiny_scorer_run", range(32, 44)),
-        (TINY_PPO, "tiny_ppo_run", range(22, 26)),
+        (TINY_SCORER_PPO, "tiny_ppo_run", range(22, 26)),
         (TINY, "tiny_run", range(20, 32)),
     ],
-    ids=["branching", "ppo", "maskable_ppo"],
+    ids=["branching", "scorer_ppo", "maskable_ppo"],
 )
 def test_a_killed_run_ends_with_the_weights_of_one_never_stopped(
     data: dict[str, Any], name: str, touches: range, request: pytest.FixtureRequest, tmp_path: Path
@@ -97,7 +97,7 @@ def test_a_killed_run_ends_with_the_weights_of_one_never_stopped(
     assert {path.name for path in folder.iterdir()} == {path.name for path in whole.iterdir()}
 
 
-@pytest.mark.parametrize(("data", "name"), [(TINY_BRANCHING, "tiny_scorer_run"), (TINY_PPO, "tiny_ppo_run")])
+@pytest.mark.parametrize(("data", "name"), [(TINY_BRANCHING, "tiny_scorer_run"), (TINY_SCORER_PPO, "tiny_ppo_run")])
 def test_a_damaged_newest_checkpoint_is_named_and_the_one_before_taken(
     data: dict[str, Any], name: str, request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,13 +18,14 @@ import torch
 
 from okey_agents.evaluate.statistics import Interval, t_quantile
 from okey_agents.thinking.rule_weights import EFFICIENT, ThrowWeights
+from okey_agents.thinking.scorer.choose import Policy
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
+from okey_agents.training.recipes import config_from_dict
 from okey_agents.training.scorer import run as scorer_run
 from okey_agents.training.scorer.measure import measure_scorer
 from okey_agents.training.scorer.net import ScorerNet
 from okey_agents.training.train import train_config
 from okey_env import Rules
-from tests.okey_agents.conftest import scorer_config
 
 Floats = npt.NDArray[np.float32]
 
@@ -39,13 +40,13 @@ RECIPES: dict[str, dict[str, Any]] = {
     "branching": {
         "choice": {"bonus": 0.0},
         "branching": {"decisions": [20_000], "chunk": 10_000, "minibatch": 256},
-        "evaluation": {"deals": 0, "fresh_deals": 0},
+        "duel": {"deals": 0, "fresh_deals": 0},
         "run": {"recipe": "branching", "workers": 1, "tensorboard": False},
     },
-    "ppo": {
+    "scorer_ppo": {
         # A softer clone tries more. Nothing holds the policy to it, for the rule is to be left behind.
-        "clone": {"decisions": 10_000, "minibatch": 256, "softness": 0.1},
-        "ppo": {
+        "soft_clone": {"decisions": 10_000, "minibatch": 256, "softness": 0.1},
+        "scorer_ppo": {
             "updates": 20,
             "rounds": 400,
             "minibatch": 1_000,
@@ -53,15 +54,15 @@ RECIPES: dict[str, dict[str, Any]] = {
             "gae_lambda": 0.7,
             "keep_to_clone": 0.0,
         },
-        "evaluation": {"deals": 0, "fresh_deals": 0},
-        "run": {"recipe": "ppo", "workers": 1, "tensorboard": False},
+        "duel": {"deals": 0, "fresh_deals": 0},
+        "run": {"recipe": "scorer_ppo", "workers": 1, "tensorboard": False},
     },
 }
 
 
 def points_of(weights: Floats) -> Interval:
     """Points a round against three of the rule, with an interval of 99.9 %."""
-    points, _ = measure_scorer(RULE, weights, MARGIN, 0.0, Rules(), 2_026, DEALS)
+    points, _ = measure_scorer(Policy(RULE, weights, np.float32(MARGIN)), Rules(), 2_026, DEALS)
     margin = points.margin * t_quantile(DEALS - 1, 0.999) / t_quantile(DEALS - 1)
     return Interval(points.mean, points.mean - margin, points.mean + margin)
 
@@ -80,7 +81,7 @@ def test_training_lifts_a_scorer_above_three_marks(
     recipe: str, marks: dict[str, Interval], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scorer_run, "EXPERT", RULE)  # what a run takes for its rule
-    run = train_config(scorer_config(RECIPES[recipe]), tmp_path / recipe)
+    run = train_config(config_from_dict(RECIPES[recipe]), tmp_path / recipe)
     trained = points_of(load_checkpoint(checkpoints(run / "checkpoints")[0]).arrays["scorer"].astype(np.float32))
     assert trained.low > marks["untrained"].high
     assert trained.low > marks["random"].high

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from okey_agents.training.checkpoint import Arrays, checkpoints, load_checkpoint
-from okey_agents.training.config import TrainConfig, config_from_dict
-from okey_agents.training.flat import maskable_ppo as module
+from okey_agents.training.flat import sb3_model
+from okey_agents.training.flat.maskable_ppo import MaskablePpoConfig
+from okey_agents.training.recipes import config_from_dict
 from okey_agents.training.runs import read_config
+from okey_agents.training.schema import Config
+from okey_agents.training.sections import EvaluationConfig, RunConfig
 from okey_agents.training.train import train, train_config
 
 
@@ -33,10 +36,10 @@ def _events(run: Path) -> list[str]:
     return [json.loads(line)["event"] for line in (run / "log.jsonl").read_text().splitlines()]
 
 
-def _stopped_run(config: TrainConfig, folder: Path, monkeypatch: pytest.MonkeyPatch, rollouts: int) -> None:
+def _stopped_run(config: Config, folder: Path, monkeypatch: pytest.MonkeyPatch, rollouts: int) -> None:
     """A run that dies at the end of one of its rollouts."""
 
-    class Dying(module._Keeper):
+    class Dying(sb3_model.CheckpointCallback):
         seen = 0
 
         def _on_rollout_end(self) -> None:
@@ -45,14 +48,12 @@ def _stopped_run(config: TrainConfig, folder: Path, monkeypatch: pytest.MonkeyPa
                 raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_Keeper", Dying)
+        patch.setattr(sb3_model, "CheckpointCallback", Dying)
         with pytest.raises(Stopped):
             train_config(config, folder)
 
 
-def test_a_run_leaves_its_configuration_log_checkpoints_and_measurement(
-    tiny_run: Path, tiny_config: TrainConfig
-) -> None:
+def test_a_run_leaves_its_configuration_log_checkpoints_and_measurement(tiny_run: Path, tiny_config: Config) -> None:
     assert read_config(tiny_run) == tiny_config
     assert [path.name for path in checkpoints(tiny_run / "checkpoints")] == [
         "000000000256.ckpt",
@@ -69,17 +70,17 @@ def test_a_run_leaves_its_configuration_log_checkpoints_and_measurement(
     assert measured["scores"][0]["points"].keys() == {"mean", "low", "high"}
 
 
-def test_the_same_seed_gives_the_same_weights(tiny_run: Path, tiny_config: TrainConfig, tmp_path: Path) -> None:
-    quiet = dataclasses.replace(tiny_config, evaluation=dataclasses.replace(tiny_config.evaluation, deals=0))
+def test_the_same_seed_gives_the_same_weights(tiny_run: Path, tiny_config: Config, tmp_path: Path) -> None:
+    quiet = tiny_config.replace(dataclasses.replace(tiny_config[EvaluationConfig], deals=0))
     _assert_same(_weights(train_config(quiet, tmp_path / "again")), _weights(tiny_run))  # measuring changes nothing
-    other = dataclasses.replace(quiet, run=dataclasses.replace(quiet.run, seed=2))
+    other = quiet.replace(dataclasses.replace(quiet[RunConfig], seed=2))
     weights = _weights(train_config(other, tmp_path / "other"))
     assert (weights["policy.action_net.weight"] != _weights(tiny_run)["policy.action_net.weight"]).any()
 
 
 @pytest.mark.parametrize("rollouts", [1, 3])
 def test_a_run_that_was_stopped_and_taken_up_ends_with_the_same_weights(
-    tiny_run: Path, tiny_config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rollouts: int
+    tiny_run: Path, tiny_config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rollouts: int
 ) -> None:
     folder = tmp_path / "run"
     _stopped_run(tiny_config, folder, monkeypatch, rollouts)
@@ -90,7 +91,7 @@ def test_a_run_that_was_stopped_and_taken_up_ends_with_the_same_weights(
 
 
 def test_a_damaged_checkpoint_is_passed_over_by_name(
-    tiny_run: Path, tiny_config: TrainConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny_run: Path, tiny_config: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
     shutil.copytree(tiny_run, folder)
@@ -102,7 +103,7 @@ def test_a_damaged_checkpoint_is_passed_over_by_name(
     _assert_same(_weights(folder), _weights(tiny_run))
 
 
-def test_a_run_without_a_whole_checkpoint_is_refused(tiny_run: Path, tiny_config: TrainConfig, tmp_path: Path) -> None:
+def test_a_run_without_a_whole_checkpoint_is_refused(tiny_run: Path, tiny_config: Config, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(tiny_run, folder)
     for path in checkpoints(folder / "checkpoints"):
@@ -111,19 +112,38 @@ def test_a_run_without_a_whole_checkpoint_is_refused(tiny_run: Path, tiny_config
         train_config(tiny_config, folder, resume=True)
 
 
-def test_a_finished_run_has_nothing_left_to_do(tiny_run: Path, tiny_config: TrainConfig) -> None:
+def test_a_finished_run_has_nothing_left_to_do(tiny_run: Path, tiny_config: Config) -> None:
     before = _weights(tiny_run)
     train_config(tiny_config, tiny_run, resume=True)
     _assert_same(_weights(tiny_run), before)
 
 
-def test_a_run_does_not_go_on_with_another_configuration(tiny_run: Path, tiny_config: TrainConfig) -> None:
-    other = dataclasses.replace(tiny_config, ppo=dataclasses.replace(tiny_config.ppo, gamma=0.5))
-    with pytest.raises(ValueError, match=r"ppo.gamma = 0.5, but the run in .* began with 1.0"):
+def test_a_run_does_not_go_on_with_another_configuration(tiny_run: Path, tiny_config: Config) -> None:
+    other = tiny_config.replace(dataclasses.replace(tiny_config[MaskablePpoConfig], gamma=0.5))
+    with pytest.raises(ValueError, match=r"maskable_ppo.gamma = 0.5, but the run in .* began with 1.0"):
         train_config(other, tiny_run, resume=True)
 
 
-def test_a_folder_in_use_is_not_written_over(tiny_run: Path, tiny_config: TrainConfig, tmp_path: Path) -> None:
+def test_a_run_of_an_earlier_version_is_refused(tiny_run: Path, tiny_config: Config, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(tiny_run, folder)
+    (folder / "config.json").write_text('{"env": {"rules": "gamelake"}, "run": {"recipe": "clone"}}')
+    with pytest.raises(ValueError, match=r"config\.json: the run was begun by an earlier version of okey-env"):
+        train_config(tiny_config, folder, resume=True)
+
+
+def test_a_flat_policy_is_evaluated_by_any_number_of_processes(
+    tiny_run: Path, tiny_config: Config, tmp_path: Path
+) -> None:
+    two = tiny_config.replace(dataclasses.replace(tiny_config[RunConfig], workers=2))
+    shutil.copytree(tiny_run, tmp_path / "run")
+    (tmp_path / "run" / "evaluation.json").unlink()
+    train_config(two, tmp_path / "run", resume=True)
+    one, other = (json.loads((run / "evaluation.json").read_text()) for run in (tiny_run, tmp_path / "run"))
+    assert one == other
+
+
+def test_a_folder_in_use_is_not_written_over(tiny_run: Path, tiny_config: Config, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is not empty"):
         train_config(tiny_config, tiny_run)
     with pytest.raises(ValueError, match="holds no run"):
@@ -131,10 +151,10 @@ def test_a_folder_in_use_is_not_written_over(tiny_run: Path, tiny_config: TrainC
 
 
 def test_imitation_comes_first_and_learns(tmp_path: Path) -> None:
-    path = tmp_path / "clone.toml"
+    path = tmp_path / "imitation_first.toml"
     path.write_text(
-        "[clone]\ndecisions = 60_000\nepochs = 1\nminibatch = 256\nlearning_rate = 3e-3\n[network]\ntrunk = [32]\n"
-        "[env]\nnum_envs = 8\n[ppo]\ndecisions = 0\nsteps = 8\nminibatch = 32\n[evaluation]\ndeals = 0\n"
+        "[imitation]\ndecisions = 60_000\nepochs = 1\nminibatch = 256\nlearning_rate = 3e-3\n[network]\ntrunk = [32]\n"
+        "[env]\nnum_envs = 8\n[maskable_ppo]\ndecisions = 0\nsteps = 8\nminibatch = 32\n[evaluation]\ndeals = 0\n"
     )
     run = train(path, tmp_path / "run", overrides={"run.seed": "5"})
     lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]

@@ -1,1 +1,1 @@
-"""Fits of what the thinking stands on: the value network, the hidden-tile network, the rules' weights."""
+"""Fits of what the room `thinking` reads: the value network, the hidden-tile network, the weights of the rules."""

@@ -1,6 +1,6 @@
-"""Fitting the network of `thinking.hidden_tiles`: positions of rule self-play, and where the tiles were.
+"""Fitting the network of `thinking.hidden_tiles` to positions of rule self-play and to where the tiles were.
 
-Letters: as there; `B` positions of a minibatch.
+Letters: `N` positions, `B` positions of a minibatch, `S` sets of kinds in the inputs, `K` chances predicted for a face.
 """
 
 import time
@@ -31,71 +31,67 @@ from okey_agents.thinking.rating import best_of, rate_position
 from okey_agents.thinking.rule_weights import RuleWeights
 from okey_agents.thinking.tile_odds import NUM_PLACES, places_of
 from okey_agents.thinking.value import STOCK_SIZE, count_stock
-from okey_agents.training.vector_net import PartsNet
+from okey_agents.training.chance import STEPS, happens
+from okey_agents.training.parts_net import PartsNet
 from okey_env.actions import FINISH, NUM_ACTIONS, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal_round
 from okey_env.engine.hand import distance_and_useful, kind_set
 from okey_env.engine.hand.bits import as_int
-from okey_env.engine.random import below, derive_seed
+from okey_env.engine.random import derive_seed
 from okey_env.engine.state import NOT_ENDED, PHASE_THROW, new_games
-from okey_env.engine.turn import apply
+from okey_env.engine.turn import apply, hand_of
 from okey_env.rules import Rules, as_rules
-from okey_env.tiles import NUM_SEATS, WILD
+from okey_env.tiles import NUM_SEATS
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
 USEFUL, STOCK, STOCK_TWICE, THROWN, OWN, NUM_ANSWERS = range(6)
-"""Sets of kinds: what helps the right-hand neighbour, what the stock holds, what it holds twice and what the left
-neighbour throws next, all to be foretold; and the mover's own rack, for what it may throw matters most."""
+"""Sets of kinds. The four targets are what helps the right-hand neighbour, what the stock holds, what it holds twice,
+and what the left neighbour throws next. `OWN` is the mover's rack; it weights the loss."""
 LEAST_WEIGHT = 0.2
-"""How much a face counts that the mover cannot throw, beside one that it can."""
-_AT_ONCE = 4096
+"""Weight in the loss of a face that the mover cannot throw; one that it can throw has 1 more."""
+SHARE = 90 / 256
+"""Share of the decisions that is collected."""
+LEARNING_RATE = 4e-3
+"""Step size at the beginning; it falls to 0."""
+_JUDGED_AT_ONCE = 4096
 
 
 class Positions(NamedTuple):
-    """Noted positions."""
+    """Positions and what was hidden in them."""
 
     sets: Ints
-    """`(N, S)` of `fill_inputs`, as are the next."""
+    """`(N, S)` sets of kinds, from `fill_inputs`."""
     scalars: Floats
-    """`(N, 6)`."""
+    """`(N, 6)` numbers, from `fill_inputs`."""
     answers: Ints
-    """`(N, 5)` sets of kinds."""
+    """`(N, 5)` sets of kinds, from `USEFUL` on."""
     one_away: npt.NDArray[np.bool_]
     """`(N,)` whether the right-hand neighbour is one tile from melds."""
 
 
 @kernel
-def note_positions(
-    games: npt.NDArray[np.record],
-    rule: RuleWeights,
-    seed: np.uint64,
-    share: int,
-    sets: Ints,
-    scalars: Floats,
-    answers: Ints,
-    one_away: npt.NDArray[np.bool_],
+def collect_positions(
+    games: npt.NDArray[np.record], rule: RuleWeights, seed: np.uint64, share: float, positions: Positions
 ) -> None:
-    """Play rounds 0, 1, … of a seed by the rule and note decisions until the arrays are full.
+    """Play rounds 0, 1, … of a seed by the rule, and collect decisions until the arrays are full.
 
     Args:
         games: `(1,)`, played in.
         rule: its weights.
-        seed: settles all of it.
-        share: of 256 decisions, how many are noted.
-        sets: `(N, S)` to fill, like all that follow; see `Positions`.
-        scalars: `(N, 6)`.
-        answers: `(N, 5)`.
-        one_away: `(N,)`.
+        seed: deals and decides everything.
+        share: probability that a decision is collected.
+        positions: to fill.
     """
+    sets, scalars, answers, one_away = positions
     game = games[0]
     ratings = np.empty(NUM_ACTIONS, np.float32)
     found = np.empty(1, np.uint64)
-    open_ones = np.full((NUM_SEATS, 2), -1, np.int64)  # noted by a seat, whose left neighbour has not thrown since
-    noted, number = 0, 0
-    while noted < len(sets):
+    open_ones = np.full((NUM_SEATS, 2), -1, np.int64)  # by seat and phase: a position without its next throw
+    count, number = 0, 0
+    while count < len(sets):
         deal_round(game, seed, number)
         number += 1
         open_ones[:] = -1
@@ -111,40 +107,49 @@ def note_positions(
                     if open_ones[right, phase] >= 0:
                         answers[open_ones[right, phase], THROWN] = as_int(kind_set(action - THROW))
                         open_ones[right, phase] = -1
-            if noted < len(sets) and below(derive_seed(game.seed, np.uint64(step)), 256) < share:
-                fill_inputs(position, sets[noted], scalars[noted])
-                wilds = int(game.rack[right, WILD])
+            if count < len(sets) and happens(derive_seed(game.seed, np.uint64(step)), share, STEPS):
+                fill_inputs(position, sets[count], scalars[count])
+                hand = hand_of(game, right)
                 distance, useful = distance_and_useful(
-                    game.once[right], game.twice[right], wilds, game.rules.run_13_1 != 0, found
+                    hand.once, hand.twice, hand.wilds, game.rules.run_13_1 != 0, found
                 )
                 stock = np.zeros(STOCK_SIZE, np.uint8)
                 count_stock(game, stock)
-                answers[noted, USEFUL] = as_int(useful)
-                answers[noted, STOCK] = set_of_counts(stock)
-                answers[noted, STOCK_TWICE] = twice_of_counts(stock)
-                answers[noted, THROWN] = 0
-                answers[noted, OWN] = as_int(position.once)
-                one_away[noted] = distance == 1
-                open_ones[seat, 1 if game.phase == PHASE_THROW else 0] = noted
-                noted += 1
+                answers[count, USEFUL] = as_int(useful)
+                answers[count, STOCK] = set_of_counts(stock)
+                answers[count, STOCK_TWICE] = twice_of_counts(stock)
+                answers[count, THROWN] = 0
+                answers[count, OWN] = as_int(position.once)
+                one_away[count] = distance == 1
+                open_ones[seat, 1 if game.phase == PHASE_THROW else 0] = count
+                count += 1
             apply(game, action)
 
 
 def positions_of(
     rules: Sequence[Rules], rule: RuleWeights, seed: int, chunks: range, size: int, *, workers: int = 1
 ) -> Positions:
-    """Some chunks of `size` noted positions each, the rules in turn; the same for any number of workers."""
+    """Positions in chunks.
+
+    Args:
+        rules: one for each chunk, in turn.
+        rule: the weights of the rule that plays.
+        seed: deals and decides everything.
+        chunks: the numbers of the chunks.
+        size: positions of a chunk.
+        workers: threads; the result is the same for any number.
+    """
 
     def chunk(number: int) -> Positions:
-        noted = Positions(
+        positions = Positions(
             np.zeros((size, NUM_SETS), np.int64),
             np.zeros((size, NUM_SCALARS), np.float32),
             np.zeros((size, NUM_ANSWERS), np.int64),
             np.zeros(size, np.bool_),
         )
         games = new_games(rules[number % len(rules)], 1)
-        note_positions(games, rule, np.uint64(derive_seed(np.uint64(seed), np.uint64(number))), 90, *noted)
-        return noted
+        collect_positions(games, rule, np.uint64(derive_seed(np.uint64(seed), np.uint64(number))), SHARE, positions)
+        return positions
 
     with ThreadPoolExecutor(workers) as executor:
         parts = list(executor.map(chunk, chunks))
@@ -161,7 +166,7 @@ class HiddenTilesNet(PartsNet):
         for name in ("first", "second", "out"):
             bound = SHAPES[name][0] ** -0.5
             nn.init.uniform_(self.parts[name], -bound, bound)
-        around = torch.zeros(NUM_PLACES, NUM_FACES, NUM_FACES)  # from a face to those at each place
+        around = torch.zeros(NUM_PLACES, NUM_FACES, NUM_FACES)  # by place and face: 1 for each face that lies there
         for bit in range(NUM_FACES):
             for place, faces in enumerate(places_of(bit, True)):
                 around[place, bit] = torch.tensor([float(faces >> other & 1) for other in range(NUM_FACES)])
@@ -184,25 +189,29 @@ class HiddenTilesNet(PartsNet):
 
 
 def planes_of(words: Ints) -> torch.Tensor:
-    """`(B, S, 52)` zeros and ones from `(B, S)` sets of kinds."""
+    """Zeros and ones `(B, S, 52)` from sets of kinds `(B, S)`."""
     little = np.ascontiguousarray(words.astype("<i8")).view(np.uint8).reshape(*words.shape, 8)
     return torch.from_numpy(np.unpackbits(little, axis=2, count=NUM_FACES, bitorder="little").astype(np.float32))
 
 
-def losses(net: HiddenTilesNet, noted: Positions, least: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """What was foretold wrongly: logarithmic losses `(B, 52, K)`, and how much each counts.
+def losses(net: HiddenTilesNet, positions: Positions, least: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """The logarithmic losses of all predictions, and their weights.
 
     Args:
         net: the network.
-        noted: `B` positions.
-        least: weight of a face that the mover cannot throw, in the first two chances; the others go by unseen copies.
+        positions: `B` positions.
+        least: weight, in the first two chances, of a face that the mover cannot throw; the other chances are weighted
+            by unseen copies.
+
+    Returns:
+        Losses `(B, 52, K)` and weights `(B, 52, K)`.
     """
-    odds = net(planes_of(noted.sets), torch.from_numpy(noted.scalars))
-    unseen = planes_of(noted.sets[:, :2]).sum(dim=1)
-    useful, stock, stock_twice, thrown, own = planes_of(noted.answers).unbind(dim=1)
+    odds = net(planes_of(positions.sets), torch.from_numpy(positions.scalars))
+    unseen = planes_of(positions.sets[:, :2]).sum(dim=1)
+    useful, stock, stock_twice, thrown, own = planes_of(positions.answers).unbind(dim=1)
     true = torch.empty_like(odds)
     true[..., NEEDED] = useful
-    true[..., FINISHES] = useful * torch.from_numpy(noted.one_away.astype(np.float32))[:, None]
+    true[..., FINISHES] = useful * torch.from_numpy(positions.one_away.astype(np.float32))[:, None]
     true[..., COMES] = thrown
     true[..., IN_STOCK] = (stock + stock_twice) / unseen.clamp(min=1)
     counts = torch.empty_like(odds)
@@ -211,12 +220,12 @@ def losses(net: HiddenTilesNet, noted: Positions, least: float) -> tuple[torch.T
     return nn.functional.binary_cross_entropy_with_logits(odds, true, reduction="none"), counts
 
 
-def mean_losses(net: HiddenTilesNet, noted: Positions) -> npt.NDArray[np.float64]:
-    """`(K,)` the logarithmic loss of each chance: of faces in the mover's rack, or of unseen copies."""
+def mean_losses(net: HiddenTilesNet, positions: Positions) -> npt.NDArray[np.float64]:
+    """The mean logarithmic loss `(K,)` of each chance, over faces in the mover's rack or over unseen copies."""
     wrong, count = np.zeros((2, NUM_CHANCES))
     with torch.no_grad():
-        for at in range(0, len(noted.sets), _AT_ONCE):
-            loss, counts = losses(net, Positions._make(part[at : at + _AT_ONCE] for part in noted), 0.0)
+        for at in range(0, len(positions.sets), _JUDGED_AT_ONCE):
+            loss, counts = losses(net, Positions._make(part[at : at + _JUDGED_AT_ONCE] for part in positions), 0.0)
             wrong += (loss * counts).sum(dim=(0, 1), dtype=torch.float64).numpy()
             count += counts.sum(dim=(0, 1), dtype=torch.float64).numpy()
     means: npt.NDArray[np.float64] = wrong / count
@@ -230,12 +239,21 @@ def fit_hidden_tiles(
     num_positions: int,
     *,
     minibatch: int = 512,
-    learning_rate: float = 4e-3,
     chunk: int = 50_000,
     workers: int = 1,
     say: Callable[[str], None] = print,
 ) -> tuple[Floats, npt.NDArray[np.float64]]:
-    """Play, fit in one pass, and measure on two chunks that were held out.
+    """Play, fit in one pass, and measure on one chunk for each preset that was held out.
+
+    Args:
+        presets: the rules.
+        rule: the weights of the rule that plays.
+        seed: settles rounds, fresh weights and the order of positions.
+        num_positions: how many, rounded up to whole chunks.
+        minibatch: positions in one step of the optimiser.
+        chunk: positions that are played together.
+        workers: threads that play; the result is the same for any number.
+        say: is called with lines of progress.
 
     Returns:
         The weights `(W,)`, and the losses `(K,)` held out.
@@ -246,17 +264,17 @@ def fit_hidden_tiles(
     rules = [as_rules(preset) for preset in presets]
     test = positions_of(rules, rule, seed, range(len(rules)), chunk, workers=workers)
     chunks = range(len(rules), len(rules) + -(-num_positions // chunk))
-    noted = positions_of(rules, rule, seed, chunks, chunk, workers=workers)
-    say(f"{len(noted.sets):,} positions in {time.perf_counter() - began:.0f} s")
+    positions = positions_of(rules, rule, seed, chunks, chunk, workers=workers)
+    say(f"{len(positions.sets):,} positions in {time.perf_counter() - began:.0f} s")
     net = HiddenTilesNet()
-    optimizer = torch.optim.AdamW(net.parameters(), lr=learning_rate, weight_decay=1e-4, fused=True)
-    order = np.random.default_rng(seed).permutation(len(noted.sets))
+    optimizer = torch.optim.AdamW(net.parameters(), lr=LEARNING_RATE, weight_decay=1e-4, fused=True)
+    order = np.random.default_rng(seed).permutation(len(positions.sets))
     steps = len(order) // minibatch
     for step in range(steps):
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate * (1 - step / steps)
+            group["lr"] = LEARNING_RATE * (1 - step / steps)
         chosen = order[step * minibatch : (step + 1) * minibatch]
-        loss, counts = losses(net, Positions._make(part[chosen] for part in noted), LEAST_WEIGHT)
+        loss, counts = losses(net, Positions._make(part[chosen] for part in positions), LEAST_WEIGHT)
         optimizer.zero_grad()
         torch.autograd.backward((loss * counts).mean())
         optimizer.step()

@@ -1,1 +1,1 @@
-"""Policies that score all 109 actions from an encoder's array: imitation, PPO, Deep Monte Carlo."""
+"""Policies over all 109 actions that read an encoder's array: imitation, MaskablePPO, Deep Monte Carlo."""

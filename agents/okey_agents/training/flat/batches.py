@@ -1,6 +1,7 @@
-"""Decisions of whole rounds in which one player has all four seats, and what the rest of the round then paid.
+"""Decisions of whole rounds of self-play, with the return of each: what the rest of the round paid the seat.
 
-A stretch of some decisions in every game is played and handed over at once, so memory does not grow with their number.
+A fixed number of decisions of every game is collected and handed over at once, so memory does not grow with their
+number.
 """
 
 import dataclasses
@@ -14,11 +15,11 @@ from okey_env.tiles import NUM_SEATS
 from okey_env.vector import SelfPlay
 
 Choose: TypeAlias = Callable[[SelfPlay], npt.NDArray[np.int64]]
-"""From the games as they are to an action for each."""
+"""A player: from `G` games under way to the actions `(G,)` of their seats to move."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Played:
+class Batch:
     """`N` decisions."""
 
     observations: npt.NDArray[np.float32]
@@ -28,38 +29,38 @@ class Played:
     actions: npt.NDArray[np.int64]
     """`(N,)`."""
     returns: npt.NDArray[np.float32]
-    """`(N,)` what the rest of the round pays the seat; NaN where that is not known, as the round goes on."""
+    """`(N,)` what the rest of the round pays the seat; NaN if the batch ends before the round does."""
 
 
-def play_on(choose: Choose, table: SelfPlay, num_steps: int) -> Played:
-    """The next decisions of a player that has all four seats.
+def collect(choose: Choose, games: SelfPlay, num_steps: int) -> Batch:
+    """Play on, and collect the decisions of all four seats.
 
     Args:
-        choose: the player.
-        table: has been reset; it goes on from where it is.
+        choose: plays every seat.
+        games: has been reset; it is played on from where it is.
         num_steps: decisions in each of its games.
 
     Returns:
-        `num_steps * table.num_games` decisions, step by step.
+        `num_steps * games.num_games` decisions, step by step.
     """
-    shape = (num_steps, table.num_games)
-    every = np.arange(table.num_games)
-    observations = np.empty((*shape, table.observations.shape[1]), np.float32)
-    masks = np.empty((*shape, table.masks.shape[1]), np.int8)
+    shape = (num_steps, games.num_games)
+    every = np.arange(games.num_games)
+    observations = np.empty((*shape, games.observations.shape[1]), np.float32)
+    masks = np.empty((*shape, games.masks.shape[1]), np.int8)
     actions = np.empty(shape, np.int64)
     seats = np.empty(shape, np.int64)
     rewards = np.empty((*shape, NUM_SEATS), np.float32)
     ended = np.empty(shape, np.bool_)
     for step in range(num_steps):
-        observations[step], masks[step], seats[step] = table.observations, table.masks, table.seats
-        actions[step] = choose(table)
-        table.step(actions[step])
-        rewards[step], ended[step] = table.rewards, table.terminated | table.truncated
+        observations[step], masks[step], seats[step] = games.observations, games.masks, games.seats
+        actions[step] = choose(games)
+        games.step(actions[step])
+        rewards[step], ended[step] = games.rewards, games.terminated | games.truncated
     returns = np.empty(shape, np.float32)
-    to_come = np.full((table.num_games, NUM_SEATS), np.nan, np.float32)  # rewards of the round after this step
+    to_come = np.full((games.num_games, NUM_SEATS), np.nan, np.float32)  # rewards of the round after this step
     for step in reversed(range(num_steps)):
         to_come[ended[step]] = 0
         to_come += rewards[step]
         returns[step] = to_come[every, seats[step]]
-    size = num_steps * table.num_games
-    return Played(observations.reshape(size, -1), masks.reshape(size, -1), actions.reshape(size), returns.reshape(size))
+    size = num_steps * games.num_games
+    return Batch(observations.reshape(size, -1), masks.reshape(size, -1), actions.reshape(size), returns.reshape(size))

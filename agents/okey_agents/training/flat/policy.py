@@ -1,4 +1,4 @@
-"""The network as torch and sb3-contrib see it, and its passage to and from plain arrays."""
+"""The network of a flat policy in torch, in the form of sb3-contrib, and its conversion to and from plain arrays."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-from okey_agents.training.config import NetworkConfig
+from okey_agents.training.sections import NetworkConfig
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -38,7 +38,7 @@ class Trunk(BaseFeaturesExtractor):
 
 
 def policy_kwargs(network: NetworkConfig) -> dict[str, Any]:
-    """What MaskablePPO is given to build this network."""
+    """The keyword arguments with which MaskablePPO builds this network."""
     return {
         "features_extractor_class": Trunk,
         "features_extractor_kwargs": {"widths": network.trunk},
@@ -59,7 +59,7 @@ def make_policy(size: int, num_actions: int, network: NetworkConfig) -> Maskable
 
 
 def scores_of(policy: MaskableActorCriticPolicy, observations: torch.Tensor) -> torch.Tensor:
-    """The score of every action, legal or not: `(N, 109)` for `(N, size)`."""
+    """The scores `(N, 109)` of all actions, legal or not, for observations `(N, size)`."""
     features: torch.Tensor = policy.pi_features_extractor(observations)
     scores: torch.Tensor = policy.action_net(policy.mlp_extractor.forward_actor(features))
     return scores
@@ -68,7 +68,7 @@ def scores_of(policy: MaskableActorCriticPolicy, observations: torch.Tensor) -> 
 def scores_and_values(
     policy: MaskableActorCriticPolicy, observations: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The same with what the policy foresees: `(N, 109)` and `(N,)`."""
+    """The scores `(N, 109)` of all actions and the values `(N,)` of observations `(N, size)`."""
     actor, critic = policy.mlp_extractor(policy.extract_features(observations))
     return policy.action_net(actor), policy.value_net(critic).squeeze(1)
 
@@ -102,7 +102,7 @@ def set_policy_arrays(policy: MaskableActorCriticPolicy, arrays: Mapping[str, np
 
 
 def acting_layers(arrays: Mapping[str, npt.NDArray[Any]]) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-    """The layers that lead to a move, in order: weights `(I, O)` and bias `(O,)` of each."""
+    """The layers from the observation to the scores, in order: weights `(I, O)` and bias `(O,)` of each."""
     layers = []
     for module in ("features_extractor.layers", "mlp_extractor.policy_net"):
         numbers = sorted(

@@ -1,9 +1,9 @@
 """What the recipes of a flat policy share: the network, its checkpoints, the measurements during the run.
 
-A run is cut into intervals. At the start of each, the rounds are dealt anew and all random streams begin anew, from the
-run's seed and the decisions so far; so what an interval does depends on nothing but the configuration, the weights and
-the optimiser's memory at its start, which is what the checkpoint there holds. A run that was stopped and taken up again
-therefore ends with the same weights as one that was not.
+A run is cut into intervals. At the start of each interval the rounds are dealt anew and all random streams begin anew,
+from the run's seed and the decisions so far. So an interval depends on nothing but the configuration, the weights and
+the optimiser's memory at its start, and a checkpoint holds these. A run that was stopped and resumed therefore ends
+with the same weights as one that was not.
 """
 
 import json
@@ -20,16 +20,24 @@ from okey_agents.bots.flat import LearnedBot
 from okey_agents.bots.network import Network
 from okey_agents.evaluate.arena import evaluate
 from okey_agents.training.checkpoint import Checkpoint, save_checkpoint, write_whole
-from okey_agents.training.config import TrainConfig
 from okey_agents.training.flat.policy import acting_layers, make_policy, policy_arrays, set_policy_arrays
 from okey_agents.training.optimizers import optimizer_arrays, set_optimizer_arrays
 from okey_agents.training.runs import CHECKPOINTS, EVALUATION_FILE, as_json, log_event, open_run
+from okey_agents.training.schema import Config
+from okey_agents.training.sections import (
+    CheckpointsConfig,
+    EnvConfig,
+    EvaluationConfig,
+    GameConfig,
+    NetworkConfig,
+    RunConfig,
+)
 from okey_env.actions import NUM_ACTIONS
 from okey_env.encoders import as_encoder
 from okey_env.round import derive_seed
 
 PACKAGES = ("torch", "stable-baselines3", "sb3-contrib")
-"""What learns, by distribution; its versions are written down with the run."""
+"""The distributions that learn; their versions are written into `run.json`."""
 _EVALUATION_STREAM = 2**62
 """The index under the run's seed from which evaluation deals come."""
 
@@ -38,30 +46,30 @@ class FlatRun:
     """A run of a flat policy and its folder; a context manager.
 
     Args:
-        config: the run's.
-        folder: its folder.
-        resume: go on from what is there.
-        console: where progress is shown; None: stderr.
+        config: the configuration of the run.
+        folder: the folder of the run.
+        resume: go on from the newest whole checkpoint of the folder.
+        console: where progress is shown.
     """
 
-    def __init__(self, config: TrainConfig, folder: Path, resume: bool, console: Console | None) -> None:
+    def __init__(self, config: Config, folder: Path, resume: bool, console: Console) -> None:
         self.config = config
         self.folder = folder
-        self.console = console or Console(stderr=True)
+        self.console = console
         self.start: Checkpoint | None = open_run(config, folder, resume, self.console, PACKAGES)
-        """The checkpoint to go on from; None at the beginning."""
+        """The checkpoint to resume from; None at the beginning."""
         self._saved = self.start.decisions if self.start is not None else None
-        self._writer = SummaryWriter(str(folder / "tensorboard")) if config.run.tensorboard else None
-        torch.set_num_threads(config.run.threads)
+        self._writer = SummaryWriter(str(folder / "tensorboard")) if config[RunConfig].tensorboard else None
+        torch.set_num_threads(config[RunConfig].threads)
 
     def make_policy(self) -> MaskableActorCriticPolicy:
-        """The network with fresh weights, which the run's seed settles."""
-        torch.manual_seed(self.config.run.seed % 2**63)
-        encoder = as_encoder(self.config.env.encoder)
-        return make_policy(encoder.size, NUM_ACTIONS, self.config.network).to(self.config.run.device)
+        """The network with fresh weights, drawn with the run's seed."""
+        torch.manual_seed(self.config[RunConfig].seed % 2**63)
+        encoder, network = as_encoder(self.config[EnvConfig].encoder), self.config[NetworkConfig]
+        return make_policy(encoder.size, NUM_ACTIONS, network).to(network.device)
 
     def begin(self, policy: MaskableActorCriticPolicy, optimizer: torch.optim.Optimizer) -> int:
-        """Put what the checkpoint holds into a policy and its optimiser, or keep and measure them as they are.
+        """Load the checkpoint into a policy and its optimiser; at the beginning of a run, save and measure them.
 
         Returns:
             The decisions so far.
@@ -74,8 +82,8 @@ class FlatRun:
         return self.start.decisions
 
     def interval_end(self, decisions: int, total: int) -> int:
-        """Where the interval that begins after so many decisions ends."""
-        every = self.config.run.checkpoint_every
+        """The decisions after which the interval ends that `decisions` lies in, at most `total`."""
+        every = self.config[CheckpointsConfig].every
         return min(total, (decisions // every + 1) * every)
 
     def keep(
@@ -85,9 +93,9 @@ class FlatRun:
         optimizer: torch.optim.Optimizer,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        """Keep a checkpoint, and measure the policy if it is time."""
+        """Save a checkpoint, and measure the policy if an evaluation is due."""
         self.save(decisions, policy, optimizer, meta)
-        measured, every = self.measured(), self.config.evaluation.every
+        measured, every = self.measured(), self.config[EvaluationConfig].every
         if measured is None or (every and decisions // every != measured // every):
             self.measure(decisions, policy)
 
@@ -98,7 +106,7 @@ class FlatRun:
         optimizer: torch.optim.Optimizer,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        """Keep and measure the end of the run, unless that was done."""
+        """Save and measure the end of the run, unless that was done."""
         if self._saved != decisions:
             self.save(decisions, policy, optimizer, meta)
         if self.measured() != decisions:
@@ -112,25 +120,26 @@ class FlatRun:
         optimizer: torch.optim.Optimizer,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        """Keep a checkpoint."""
+        """Save a checkpoint."""
         arrays = {f"policy.{name}": array for name, array in policy_arrays(policy).items()}
         arrays |= {f"optimizer.{name}": array for name, array in optimizer_arrays(optimizer).items()}
         checkpoint = Checkpoint(decisions, arrays, meta or {})
-        path = save_checkpoint(self.folder / CHECKPOINTS, checkpoint, keep=self.config.run.keep)
+        path = save_checkpoint(self.folder / CHECKPOINTS, checkpoint, keep=self.config[RunConfig].keep)
         self._saved = decisions
         log_event(self.folder, "saved", decisions=decisions, file=path.name)
 
     def measure(self, decisions: int, policy: MaskableActorCriticPolicy) -> None:
-        """Play the best moves of the network as it is against the bots of the configuration."""
-        settings = self.config.evaluation
+        """Evaluate the policy, by its best moves, against the bots of the configuration."""
+        settings = self.config[EvaluationConfig]
         if settings.deals == 0:
             return
         network = Network(acting_layers(policy_arrays(policy)))
-        bot = LearnedBot("learner", as_encoder(self.config.env.encoder), network)
-        seed = derive_seed(self.config.run.seed, _EVALUATION_STREAM)
+        bot = LearnedBot("learner", as_encoder(self.config[EnvConfig].encoder), network)
+        rules, run = self.config[GameConfig].rules, self.config[RunConfig]
+        seed = derive_seed(run.seed, _EVALUATION_STREAM)
         scores = []
         for opponent in settings.against:
-            report = evaluate(bot, opponent, settings.deals, self.config.env.rules, seed, workers=1)
+            report = evaluate(bot, opponent, settings.deals, rules, seed, workers=run.workers)
             score = {
                 "against": opponent,
                 "deals": settings.deals,
@@ -152,7 +161,7 @@ class FlatRun:
         write_whole(self.folder / EVALUATION_FILE, as_json({"decisions": decisions, "scores": scores}))
 
     def log(self, event: str, decisions: int, values: Mapping[str, float]) -> None:
-        """A line of the run's log, and the same for TensorBoard."""
+        """Write numbers into the run's log and for TensorBoard."""
         log_event(self.folder, event, decisions=decisions, **values)
         self._scalars(decisions, {f"{event}/{name}": value for name, value in values.items()})
 

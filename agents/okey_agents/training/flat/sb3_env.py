@@ -1,7 +1,7 @@
-"""The native batch of rounds as Stable-Baselines3 wants to see it.
+"""A batch of rounds as a vector environment of Stable-Baselines3.
 
-SB3 asks for masks, rewards and infos one environment at a time. Here they are handed over for all at once,
-wherever its code allows: masks as one array, and one empty dict that all unfinished rounds share as info.
+SB3 asks for masks, rewards and infos one environment at a time. Where its code allows, they are handed over for all
+environments at once: masks as one array, and one empty dict as the info of all rounds that go on.
 """
 
 from collections.abc import Iterable, Sequence
@@ -43,7 +43,7 @@ class Sb3Env(VecEnv):
         return self.env.masks.astype(np.bool_)
 
     def reset(self) -> npt.NDArray[np.float32]:
-        """New rounds everywhere, settled by the seed that `seed` was given last, if it was."""
+        """Observations `(N, size)` of new rounds, dealt from the seed given to `seed`, or from a random one."""
         self.env.reset(seed=self._seeds[0])
         self._reset_seeds()
         self._earned[:] = 0
@@ -51,11 +51,11 @@ class Sb3Env(VecEnv):
         return self.env.observations.copy()
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
-        """Note the actions for `step_wait`."""
+        """Keep the actions for `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        """One decision of each learner, and all of the others' up to its next."""
+        """One decision of each learner, and the others' decisions up to its next."""
         _, rewards, terminations, truncations, infos = self.env.step(self._actions)
         dones = terminations | truncations
         self._earned += rewards
@@ -72,7 +72,7 @@ class Sb3Env(VecEnv):
         return self.env.observations.copy(), (rewards / self._unit).astype(np.float32), dones, told
 
     def close(self) -> None:
-        """Nothing is held that needs closing."""
+        """Nothing to close."""
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """An attribute of the batch, or of this object, once for each environment asked about."""

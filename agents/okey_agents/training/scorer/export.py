@@ -1,8 +1,8 @@
-"""Export of a candidate scorer: the same bot folder as a flat policy's, with the rule's weights in its manifest.
+"""Export of a candidate scorer: a bot folder like that of a flat policy, with the rule's weights in its manifest.
 
-The ONNX graph takes `table` `(N, 34)` and `features` `(N, C, 68)`, float32, and gives `scores` `(N, C)`; what the
-features are says `thinking.scorer.features`. Torch, onnxruntime and the compiled network must agree before anything
-is written.
+The ONNX graph takes `table` `(N, T)`, the features of the context, and `features` `(N, C, F)`, those of the candidates,
+both float32, and gives `scores` `(N, C)`. `thinking.scorer.features` defines the features and their numbers `T` and
+`F`. Torch, onnxruntime and the compiled network must agree before anything is written.
 """
 
 from pathlib import Path
@@ -21,9 +21,10 @@ from okey_agents.thinking.scorer.network import NARROW, SHAPES, WIDE, run_scorer
 from okey_agents.thinking.vectors import size_of, split_parts
 from okey_agents.training.bot_folder import packed, write_bot
 from okey_agents.training.checkpoint import load_checkpoint
-from okey_agents.training.config import ScorerConfig
+from okey_agents.training.schema import Config
 from okey_agents.training.scorer.net import ScorerNet
 from okey_agents.training.scorer.run import BEST_FILE
+from okey_agents.training.sections import ChoiceConfig
 
 Floats = npt.NDArray[np.float32]
 
@@ -32,8 +33,21 @@ _IR_VERSION = 9
 _TOLERANCE = 1e-4
 
 
-def export_scorer(run: Path, config: ScorerConfig, folder: Path) -> Path:
-    """Make a bot folder of the best scorer of a run; see `training.export.export`."""
+def export_scorer(run: Path, config: Config, folder: Path) -> Path:
+    """Make a bot folder of the best scorer of a run.
+
+    Args:
+        run: the folder of the run.
+        config: the configuration of the run.
+        folder: the bot folder to make; a bot that is there is replaced.
+
+    Returns:
+        The bot folder.
+
+    Raises:
+        ValueError: the run has no scorer yet, or its best checkpoint is damaged.
+        RuntimeError: torch, ONNX and the compiled network do not agree.
+    """
     path = run / BEST_FILE
     if not path.is_file():
         raise ValueError(f"{run} has no scorer to export yet: there is no {BEST_FILE} in it")
@@ -41,10 +55,11 @@ def export_scorer(run: Path, config: ScorerConfig, folder: Path) -> Path:
     weights = checkpoint.arrays["scorer"].astype(np.float32)
     model = scorer_onnx(weights)
     check_scorers(weights, model)
+    choice = config[ChoiceConfig]
     parts = {
         "encoder": {"name": SCORER_ENCODER, "version": FEATURES_VERSION},
         "network": {"kind": "scorer", "sizes": [NUM_TABLE + NUM_FEATURES, WIDE, NARROW, 1]},
-        "choice": {"rule": RULE_NAME, "margin": config.choice.margin, "bonus": config.choice.bonus},
+        "choice": {"rule": RULE_NAME, "margin": choice.margin, "bonus": choice.bonus},
         "rule": checkpoint.meta["rule"],
     }
     return write_bot(run, config, checkpoint, folder, packed(split_parts(weights, SHAPES)), model, parts)
@@ -73,7 +88,7 @@ def scorer_onnx(weights: Floats) -> bytes:
         helper.make_node("Add", ["flat", "bias_3"], ["scores"]),
     ]
     for initializer in initializers:
-        if initializer.name == "table":  # the input has that name
+        if initializer.name == "table":  # a graph cannot have an input and a constant of one name
             initializer.name = "table_weights"
     graph = helper.make_graph(
         nodes,
@@ -101,18 +116,18 @@ def check_scorers(weights: Floats, model: bytes) -> None:
     """
     assert weights.size == size_of(SHAPES)
     generator = np.random.default_rng(0)
-    tables = generator.random((64, NUM_TABLE), np.float32)
+    contexts = generator.random((64, NUM_TABLE), np.float32)
     features = generator.random((64, MAX_CANDIDATES, NUM_FEATURES), np.float32)
     compiled = np.zeros((64, MAX_CANDIDATES), np.float32)
     for i in range(64):
-        run_scorer(tables[i], features[i], MAX_CANDIDATES, weights, compiled[i])
+        run_scorer(contexts[i], features[i], MAX_CANDIDATES, weights, compiled[i])
     net = ScorerNet()
     net.set_weights(weights)
     owners = torch.arange(64).repeat_interleave(MAX_CANDIDATES)
     with torch.no_grad():
-        by_torch = net(torch.from_numpy(tables), torch.from_numpy(features.reshape(-1, NUM_FEATURES)), owners)
+        by_torch = net(torch.from_numpy(contexts), torch.from_numpy(features.reshape(-1, NUM_FEATURES)), owners)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    by_onnx = session.run(None, {"table": tables, "features": features})[0]
+    by_onnx = session.run(None, {"table": contexts, "features": features})[0]
     scale = max(1.0, float(np.abs(compiled).max()))
     for name, scores in (("torch", by_torch.numpy().reshape(compiled.shape)), ("onnxruntime", by_onnx)):
         worst = float(np.abs(scores - compiled).max()) / scale

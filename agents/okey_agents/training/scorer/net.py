@@ -10,8 +10,9 @@ from torch import nn
 
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE
 from okey_agents.thinking.scorer.network import SHAPES, WIDE
+from okey_agents.training.optimizers import FitSettings
+from okey_agents.training.parts_net import PartsNet
 from okey_agents.training.scorer.decisions import Decisions
-from okey_agents.training.vector_net import PartsNet
 
 Floats = npt.NDArray[np.float32]
 Loss = Callable[["Scores", torch.Tensor, torch.Tensor], torch.Tensor]
@@ -23,7 +24,7 @@ class Scores(NamedTuple):
     padded: torch.Tensor
     """`(B, C)`; -inf where a decision has no such candidate."""
     there: torch.Tensor
-    """`(B, C)` bool: which there are."""
+    """`(B, C)` bool: whether a decision has that candidate."""
 
 
 class ScorerNet(PartsNet):
@@ -32,21 +33,27 @@ class ScorerNet(PartsNet):
     The last layer begins at 0, so that a fresh network leaves every choice to the rule.
 
     Args:
-        num_table: numbers of the table; more than it has are for trials, no kernel runs such a network.
-        num_features: numbers of a candidate; the same.
+        num_context: features of the context; another number is for experiments, and no kernel runs such a network.
+        num_features: features of a candidate; likewise.
     """
 
-    def __init__(self, num_table: int = NUM_TABLE, num_features: int = NUM_FEATURES) -> None:
-        super().__init__({**SHAPES, "table": (num_table, WIDE), "candidate": (num_features, WIDE)})
-        first = num_table + num_features
+    def __init__(self, num_context: int = NUM_TABLE, num_features: int = NUM_FEATURES) -> None:
+        super().__init__({**SHAPES, "table": (num_context, WIDE), "candidate": (num_features, WIDE)})
+        first = num_context + num_features
         for name, inputs in (("table", first), ("candidate", first), ("hidden", WIDE)):
             bound = inputs**-0.5
             nn.init.uniform_(self.parts[name], -bound, bound)
 
-    def forward(self, tables: torch.Tensor, features: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
-        """Scores `(M,)` of candidates `(M, F)`, each of the decision `owners` `(M,)` among tables `(B, T)`."""
+    def forward(self, contexts: torch.Tensor, features: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
+        """The scores `(M,)` of candidates.
+
+        Args:
+            contexts: `(B, T)` features of the decisions.
+            features: `(M, F)` features of the candidates.
+            owners: `(M,)` the index of each candidate's decision.
+        """
         parts = self.parts
-        shared = torch.addmm(parts["bias_1"], tables, parts["table"])
+        shared = torch.addmm(parts["bias_1"], contexts, parts["table"])
         wide = torch.relu(torch.mm(features, parts["candidate"]) + shared.index_select(0, owners))
         narrow = torch.relu(torch.addmm(parts["bias_2"], wide, parts["hidden"]))
         scores: torch.Tensor = torch.mv(narrow, parts["out"]) + parts["bias_3"]
@@ -54,33 +61,36 @@ class ScorerNet(PartsNet):
 
 
 class Batch(NamedTuple):
-    """A batch of decisions as tensors."""
+    """`B` decisions as tensors, with `M` candidates in all and room for `C` at each."""
 
-    tables: torch.Tensor
+    contexts: torch.Tensor
+    """`(B, T)`."""
     features: torch.Tensor
+    """`(M, F)`."""
     owners: torch.Tensor
-    places: torch.Tensor
-    """`(M,)` where each candidate lies in `(B, C)` laid flat."""
+    """`(M,)` the index of each candidate's decision."""
+    slots: torch.Tensor
+    """`(M,)` the index of each candidate in a flattened `(B, C)`."""
     labels: torch.Tensor
-    """`(B, C)`; 0 where there is no candidate."""
+    """`(B, C)`; 0 where a decision has no such candidate."""
     extra: torch.Tensor
-    """`(B, C)` of `Batches`' second labels; 0 where there are none."""
+    """`(B, C)` the second number of each candidate, see `Batches`; 0 where there is none."""
 
     def scores(self, net: ScorerNet) -> Scores:
         """The scores of all candidates."""
-        flat = net(self.tables, self.features, self.owners)
-        padded = flat.new_full((self.labels.numel(),), -torch.inf).index_put((self.places,), flat)
+        flat = net(self.contexts, self.features, self.owners)
+        padded = flat.new_full((self.labels.numel(),), -torch.inf).index_put((self.slots,), flat)
         there = torch.zeros(self.labels.numel(), dtype=torch.bool)
-        there[self.places] = True
+        there[self.slots] = True
         return Scores(padded.view_as(self.labels), there.view_as(self.labels))
 
 
 class Batches:
-    """Decisions, to be taken out in any order.
+    """Batches of some decisions.
 
     Args:
-        decisions: all of them.
-        extra: `(M,)` another number for each candidate.
+        decisions: all decisions.
+        extra: `(M,)` a second number for each candidate, beside its label.
     """
 
     def __init__(self, decisions: Decisions, extra: Floats | None = None) -> None:
@@ -95,27 +105,27 @@ class Batches:
         within = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
         rows = np.repeat(self._starts[chosen], counts) + within
         owners = np.repeat(np.arange(len(chosen)), counts)
-        places = owners * MAX_CANDIDATES + within
+        slots = owners * MAX_CANDIDATES + within
         labels, extra = np.zeros((2, len(chosen) * MAX_CANDIDATES), np.float32)
-        labels[places] = self._decisions.labels[rows]
+        labels[slots] = self._decisions.labels[rows]
         if self._extra is not None:
-            extra[places] = self._extra[rows]
+            extra[slots] = self._extra[rows]
         return Batch(
-            torch.from_numpy(self._decisions.tables[chosen].astype(np.float32)),
+            torch.from_numpy(self._decisions.contexts[chosen].astype(np.float32)),
             torch.from_numpy(self._decisions.features[rows].astype(np.float32)),
             torch.from_numpy(owners),
-            torch.from_numpy(places),
+            torch.from_numpy(slots),
             torch.from_numpy(labels.reshape(len(chosen), MAX_CANDIDATES)),
             torch.from_numpy(extra.reshape(len(chosen), MAX_CANDIDATES)),
         )
 
     def in_order(self, size: int = 8192) -> Iterator[Batch]:
-        """All decisions as they lie, `size` at a time."""
+        """All decisions in their order, `size` at a time."""
         for start in range(0, len(self._decisions), size):
             yield self.take(np.arange(start, min(start + size, len(self._decisions))))
 
     def shuffled(self, size: int, generator: np.random.Generator) -> Iterator[Batch]:
-        """All decisions in a random order, in batches of `size`; what is left over is left out."""
+        """All decisions in a random order, in batches of `size`; an incomplete last batch is left out."""
         order = generator.permutation(len(self._decisions))
         for start in range(0, max(1, len(order) - size + 1), size):
             yield self.take(order[start : start + size])
@@ -133,7 +143,7 @@ def soft_label_loss(softness: float) -> Loss:
 
 
 def difference_loss(scores: Scores, labels: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
-    """The mean squared error of the differences between the candidates of a decision: all of them, by their means."""
+    """The mean squared error of scores and labels, each less its mean over the candidates of a decision."""
     share = there / there.sum(dim=1, keepdim=True)
     values = torch.where(there, scores.padded, 0.0)
     errors = torch.where(there, values - labels, 0.0)
@@ -145,32 +155,26 @@ def fit_scorer(
     net: ScorerNet,
     decisions: Decisions,
     loss: Loss,
-    *,
+    settings: FitSettings,
     seed: int,
-    epochs: int,
-    minibatch: int,
-    learning_rate: float,
-    weight_decay: float = 1e-3,
     report: Callable[[int, float], None] = lambda done, value: None,
 ) -> float:
-    """Fit a network to labelled decisions, in place: AdamW, a step size that falls to 0.
+    """Fit a network to labelled decisions, in place, by AdamW.
 
     Args:
         net: the network.
         decisions: with their labels.
-        loss: what is made small.
+        loss: the loss to minimise.
+        settings: passes and step sizes.
         seed: settles the order.
-        epochs: passes over all of them.
-        minibatch: decisions in one step.
-        learning_rate: step size at the beginning.
-        weight_decay: of AdamW.
-        report: is told after each pass how many decisions were done, and the mean loss.
+        report: is called after each pass with the decisions done and the mean loss.
 
     Returns:
         The mean loss of the last pass.
     """
     batches = Batches(decisions)
     generator = np.random.default_rng(seed)
+    epochs, minibatch, learning_rate, weight_decay = settings
     optimizer = torch.optim.AdamW(net.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=True)
     total = epochs * max(1, len(decisions) // minibatch)
     step, mean = 0, 0.0
@@ -192,7 +196,7 @@ def fit_scorer(
 
 
 def agreement(net: ScorerNet, decisions: Decisions) -> float:
-    """In how many decisions the highest score is that of a candidate with the highest label."""
+    """The share of decisions in which a candidate with the highest label has the highest score."""
     same = 0
     with torch.no_grad():
         for batch in Batches(decisions).in_order():

@@ -1,4 +1,4 @@
-"""What the two recipes of the candidate scorer share: keeping checkpoints and the best, measuring, logging."""
+"""What the recipes of the candidate scorer share: checkpoints and the best of them, measurements, the log."""
 
 import json
 from collections.abc import Mapping
@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
 from okey_agents.thinking.rule_weights import EXPERT, RULE_NAME, rule_data, rule_of
-from okey_agents.thinking.scorer.choose import NO_SCORER
+from okey_agents.thinking.scorer.choose import NO_SCORER, Policy
 from okey_agents.training.checkpoint import (
     Checkpoint,
     load_checkpoint,
@@ -20,9 +21,10 @@ from okey_agents.training.checkpoint import (
     write_checkpoint,
     write_whole,
 )
-from okey_agents.training.config import ScorerConfig
 from okey_agents.training.runs import CHECKPOINTS, EVALUATION_FILE, as_json, log_event, open_run
+from okey_agents.training.schema import Config
 from okey_agents.training.scorer.measure import measure_scorer
+from okey_agents.training.sections import ChoiceConfig, DuelConfig, GameConfig, RunConfig
 from okey_env.round import derive_seed
 from okey_env.rules import Rules, as_rules
 
@@ -30,60 +32,60 @@ Floats = npt.NDArray[np.float32]
 
 PACKAGES = ("torch",)
 BEST_FILE = "best.ckpt"
-"""The checkpoint whose measurement has the highest lower end."""
+"""The checkpoint whose interval of points has the highest lower end."""
 _MEASURE_STREAM = 2**62
 _FRESH_STREAM = 2**62 + 1
-"""The indices under the run's seed from which the deals of measurements come."""
+"""The indices under the run's seed from which the seeds of measurements are derived."""
 
 
 class ScorerRun:
     """A run of the candidate scorer and its folder; a context manager.
 
     Args:
-        config: the run's.
-        folder: its folder.
-        resume: go on from what is there.
+        config: the configuration of the run.
+        folder: the folder of the run.
+        resume: go on from the newest whole checkpoint of the folder.
         console: where progress is shown.
     """
 
-    def __init__(self, config: ScorerConfig, folder: Path, resume: bool, console: Console) -> None:
+    def __init__(self, config: Config, folder: Path, resume: bool, console: Console) -> None:
+        torch.set_num_threads(config[RunConfig].threads)
         checkpoint = open_run(config, folder, resume, console, PACKAGES)
         self.config = config
         self.folder = folder
         self.console = console
-        self.rules: Rules = as_rules(config.env.rules)
+        self.rules: Rules = as_rules(config[GameConfig].rules)
         self.start = checkpoint or Checkpoint(0, {}, {})
         self.rule = rule_of(self.start.meta.get("rule", rule_data(EXPERT)))
         """The rule as it was when the run began."""
-        self._writer = SummaryWriter(str(folder / "tensorboard")) if config.run.tensorboard else None
+        self._writer = SummaryWriter(str(folder / "tensorboard")) if config[RunConfig].tensorboard else None
         self._best = self._best_so_far()
 
     def save(self, decisions: int, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
-        """Keep a checkpoint; the array `scorer` is the network."""
+        """Save a checkpoint; the array `scorer` is the network."""
         checkpoint = Checkpoint(decisions, arrays, {"rule": rule_data(self.rule), **meta})
-        path = save_checkpoint(self.folder / CHECKPOINTS, checkpoint, keep=self.config.run.keep)
+        path = save_checkpoint(self.folder / CHECKPOINTS, checkpoint, keep=self.config[RunConfig].keep)
         log_event(self.folder, "saved", decisions=decisions, file=path.name)
 
     def measure(self, decisions: int, weights: Floats, *, fresh: bool = False, keep: bool = True) -> None:
-        """Measure the scorer against three of the rule; the best so far is kept.
+        """Measure the scorer against three of the rule, and keep it if it is the best so far.
 
         Args:
             decisions: learned from so far.
-            weights: of the scorer.
-            fresh: on deals that nothing was chosen by, and the result is the run's.
-            keep: whether it may become the best.
+            weights: `(W,)` of the scorer.
+            fresh: measure on deals on which no choice was based; this is the result of the run.
+            keep: whether the scorer may become the best.
         """
-        settings = self.config.evaluation
+        settings, run = self.config[DuelConfig], self.config[RunConfig]
         deals = settings.fresh_deals if fresh else settings.deals
         if deals < 2:
             if keep and not fresh:
                 self._keep_best(decisions, weights, {"points": {"low": float(decisions)}})
             return
-        seed = derive_seed(self.config.run.seed, _FRESH_STREAM if fresh else _MEASURE_STREAM)
-        choice = self.config.choice
-        points, wins = measure_scorer(
-            self.rule, weights, choice.margin, choice.bonus, self.rules, seed, deals, self.config.run.workers
-        )
+        seed = derive_seed(run.seed, _FRESH_STREAM if fresh else _MEASURE_STREAM)
+        choice = self.config[ChoiceConfig]
+        scorer = Policy(self.rule, weights, np.float32(choice.margin), np.float32(choice.bonus))
+        points, wins = measure_scorer(scorer, self.rules, seed, deals, run.workers)
         score = {
             "against": RULE_NAME,
             "deals": deals,
@@ -105,7 +107,7 @@ class ScorerRun:
             self._keep_best(decisions, weights, score)
 
     def finish(self) -> None:
-        """Measure the best on fresh deals, unless that was done; the result of the run."""
+        """Measure the best scorer on fresh deals, unless that was done; this is the result of the run."""
         best = load_checkpoint(self.folder / BEST_FILE)
         path = self.folder / EVALUATION_FILE
         if not path.is_file() or json.loads(path.read_text(encoding="utf-8"))["decisions"] != best.decisions:
@@ -113,18 +115,18 @@ class ScorerRun:
         log_event(self.folder, "finished", best=best.decisions)
 
     def log(self, event: str, decisions: int, values: Mapping[str, float]) -> None:
-        """A line of the run's log, and the same for TensorBoard."""
+        """Write numbers into the run's log and for TensorBoard."""
         log_event(self.folder, event, decisions=decisions, **values)
         self.scalars(decisions, {f"{event}/{name}": value for name, value in values.items()})
 
     def scalars(self, decisions: int, values: Mapping[str, float]) -> None:
-        """Numbers for TensorBoard."""
+        """Write numbers for TensorBoard."""
         if self._writer is not None:
             for name, value in values.items():
                 self._writer.add_scalar(name, value, decisions)
 
     def _best_so_far(self) -> float:
-        """The lower end of the best measurement. If the best is damaged, the newest checkpoint stands in for it."""
+        """The lower end of the best measurement; if that checkpoint is damaged, the newest one is measured instead."""
         path = self.folder / BEST_FILE
         if not path.is_file():
             return -np.inf

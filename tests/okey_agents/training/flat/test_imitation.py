@@ -9,65 +9,73 @@ import pytest
 from okey_agents.bots.expert import rate_batch
 from okey_agents.bots.flat import LearnedBot, load_bot
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
-from okey_agents.training.config import TrainConfig, config_from_dict
 from okey_agents.training.export import export
 from okey_agents.training.flat import imitation as module
-from okey_agents.training.flat.batches import Played, play_on
+from okey_agents.training.flat.batches import Batch, collect
 from okey_agents.training.flat.imitation import Teacher
+from okey_agents.training.recipes import config_from_dict
+from okey_agents.training.schema import Config
 from okey_agents.training.train import train_config
 from okey_env.vector import SelfPlay
 
 
 @pytest.fixture
-def table() -> SelfPlay:
+def games() -> SelfPlay:
     """Sixteen rounds, some decisions after the deal."""
-    table = SelfPlay(16, seed=1)
-    table.reset()
+    games = SelfPlay(16, seed=1)
+    games.reset()
     for _ in range(9):
-        table.step(table.masks.argmax(axis=1))
-    return table
+        games.step(games.masks.argmax(axis=1))
+    return games
 
 
-def test_a_hard_lesson_is_the_move_alone(table: SelfPlay) -> None:
+def test_a_hard_lesson_is_the_move_alone(games: SelfPlay) -> None:
     teacher = Teacher("greedy", 1, 0.0)
-    actions = teacher.choose(table)
-    np.testing.assert_array_equal(teacher.wanted(), np.eye(109, dtype=np.float32)[actions])
+    actions = teacher.choose(games)
+    np.testing.assert_array_equal(teacher.targets(), np.eye(109, dtype=np.float32)[actions])
 
 
-def test_a_soft_lesson_is_the_softmax_of_the_ratings(table: SelfPlay) -> None:
+def test_a_soft_lesson_is_the_softmax_of_the_ratings(games: SelfPlay) -> None:
     teacher = Teacher("expert", 1, 0.4)
-    actions = teacher.choose(table)
-    wanted = teacher.wanted()
+    actions = teacher.choose(games)
+    targets = teacher.targets()
     ratings = np.empty((16, 109), np.float32)
-    rate_batch(table.records, ratings)
+    rate_batch(games.records, ratings)
     np.testing.assert_array_equal(actions, ratings.argmax(axis=1))
-    assert (wanted[table.masks == 0] == 0).all()
-    assert wanted.sum(axis=1) == pytest.approx(1)
+    assert (targets[games.masks == 0] == 0).all()
+    assert targets.sum(axis=1) == pytest.approx(1)
     odds = np.exp(0.4 * (ratings - ratings.max(axis=1, keepdims=True)).astype(np.float64))
-    np.testing.assert_allclose(wanted, odds / odds.sum(axis=1, keepdims=True), atol=1e-6)
+    np.testing.assert_allclose(targets, odds / odds.sum(axis=1, keepdims=True), atol=1e-6)
 
 
 def test_a_configuration_that_nothing_can_be_learned_from_is_refused() -> None:
     with pytest.raises(
-        ValueError, match=r"clone.teacher = 'greedy' does not rate its moves: .* 'efficient' or 'expert'"
+        ValueError, match=r"imitation.teacher = 'greedy' does not rate its moves: .* 'efficient' or 'expert'"
     ):
-        config_from_dict({"clone": {"teacher": "greedy", "softness": 0.4}})
-    with pytest.raises(ValueError, match=r"clone.decisions = 0 is out of range: the recipe 'clone' expects at least 1"):
-        config_from_dict({"run": {"recipe": "clone"}})
+        config_from_dict({"imitation": {"teacher": "greedy", "softness": 0.4}})
+    with pytest.raises(
+        ValueError, match=r"imitation.decisions = 0 is out of range: the recipe 'imitation' expects at least 1"
+    ):
+        config_from_dict({"run": {"recipe": "imitation"}})
 
 
-def _config() -> TrainConfig:
+def _config() -> Config:
     """Three batches of 512 decisions, an interval after each, exported in half precision."""
-    config = config_from_dict(
+    return config_from_dict(
         {
             "network": {"trunk": [], "policy": [16], "half": True},
-            "clone": {"decisions": 1536, "teacher": "expert", "softness": 0.4, "minibatch": 128, "value_weight": 0.0},
+            "imitation": {
+                "decisions": 1536,
+                "teacher": "expert",
+                "softness": 0.4,
+                "minibatch": 128,
+                "value_weight": 0.0,
+            },
             "evaluation": {"deals": 0},
-            "run": {"recipe": "clone", "checkpoint_every": 512, "tensorboard": False},
+            "checkpoints": {"every": 512},
+            "run": {"recipe": "imitation", "tensorboard": False},
         }
     )
-    assert isinstance(config, TrainConfig)
-    return config
 
 
 def test_a_run_that_was_stopped_and_taken_up_ends_with_the_same_weights_and_exports_them_in_half_precision(
@@ -77,16 +85,16 @@ def test_a_run_that_was_stopped_and_taken_up_ends_with_the_same_weights_and_expo
     monkeypatch.setattr(module, "NUM_STEPS", 64)
     whole = train_config(_config(), tmp_path / "whole")
 
-    batches: list[Played] = []
+    batches: list[Batch] = []
 
-    def dying(*arguments: Any) -> Played:
+    def dying(*arguments: Any) -> Batch:
         if len(batches) == 2:
             raise KeyboardInterrupt
-        batches.append(play_on(*arguments))
+        batches.append(collect(*arguments))
         return batches[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "play_on", dying)
+        patch.setattr(module, "collect", dying)
         with pytest.raises(KeyboardInterrupt):
             train_config(_config(), tmp_path / "stopped")
     assert load_checkpoint(checkpoints(tmp_path / "stopped" / "checkpoints")[0]).decisions == 1024

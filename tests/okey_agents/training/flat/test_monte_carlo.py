@@ -12,29 +12,30 @@ import torch
 
 from okey_agents.bots.flat import LearnedBot, load_bot
 from okey_agents.training.checkpoint import Arrays, checkpoints, load_checkpoint
-from okey_agents.training.config import TrainConfig, config_from_dict
 from okey_agents.training.export import export
 from okey_agents.training.flat import monte_carlo as module
-from okey_agents.training.flat.batches import Played, play_on
+from okey_agents.training.flat.batches import Batch, collect
 from okey_agents.training.flat.policy import make_policy, scores_of, set_policy_arrays
+from okey_agents.training.recipes import config_from_dict
+from okey_agents.training.schema import Config
+from okey_agents.training.sections import NetworkConfig
 from okey_agents.training.train import train_config
 from okey_env import Round
 from okey_env.vector import SelfPlay
 
 
-def _config(**monte_carlo: Any) -> TrainConfig:
+def _config(**monte_carlo: Any) -> Config:
     """Four batches of 2,048 decisions, a checkpoint after each."""
-    config = config_from_dict(
+    return config_from_dict(
         {
             "env": {"num_envs": 8},
             "network": {"trunk": [16]},
             "monte_carlo": {"decisions": 8192, "steps": 256, "minibatch": 128, **monte_carlo},
             "evaluation": {"against": ["random"], "deals": 2, "every": 4096},
-            "run": {"recipe": "deep_monte_carlo", "checkpoint_every": 2048, "tensorboard": False},
+            "checkpoints": {"every": 2048},
+            "run": {"recipe": "monte_carlo", "tensorboard": False},
         }
     )
-    assert isinstance(config, TrainConfig)
-    return config
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +69,15 @@ def test_a_run_that_was_stopped_and_taken_up_ends_with_the_same_weights(
 ) -> None:
     left = batches
 
-    def dying(*arguments: Any) -> Played:
+    def dying(*arguments: Any) -> Batch:
         nonlocal left
         if left == 0:
             raise KeyboardInterrupt
         left -= 1
-        return play_on(*arguments)
+        return collect(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "play_on", dying)
+        patch.setattr(module, "collect", dying)
         with pytest.raises(KeyboardInterrupt):
             train_config(_config(), tmp_path / "run")
     assert load_checkpoint(checkpoints(tmp_path / "run" / "checkpoints")[0]).decisions == 2048 * batches
@@ -91,13 +92,13 @@ def test_an_output_becomes_what_its_action_paid_and_unfinished_rounds_are_left_o
     """Two actions that are always played from the same position, one pays 6 points and the other costs 2."""
     config = _config(epochs=60)
     torch.manual_seed(1)
-    policy = make_policy(4, 109, config.network)
+    policy = make_policy(4, 109, config[NetworkConfig])
     optimizer = torch.optim.Adam(policy.parameters(), lr=1e-2)
     actions = np.tile([7, 9, 9], 100)
     returns = np.tile(np.array([6, -2, np.nan], np.float32), 100)
     observations = np.ones((300, 4), np.float32)
-    played = Played(observations, np.ones((300, 109), np.int8), actions, returns)
-    values = module._learn(policy, optimizer, played, config, torch.Generator().manual_seed(1))
+    batch = Batch(observations, np.ones((300, 109), np.int8), actions, returns)
+    values = module._learn(policy, optimizer, batch, config, torch.Generator().manual_seed(1))
     with torch.no_grad():
         outputs = scores_of(policy, torch.ones(1, 4))[0].numpy()
     assert outputs[[7, 9]] == pytest.approx([6 / 6, -2 / 6], abs=0.02)
@@ -107,19 +108,19 @@ def test_an_output_becomes_what_its_action_paid_and_unfinished_rounds_are_left_o
 def test_what_it_exports_plays_the_highest_output_of_the_legal_ones(finished: Path, tmp_path: Path) -> None:
     bot = load_bot(export(finished, tmp_path / "bot"))
     assert isinstance(bot, LearnedBot)
-    policy = make_policy(bot.encoder.size, 109, _config().network)
+    policy = make_policy(bot.encoder.size, 109, _config()[NetworkConfig])
     set_policy_arrays(policy, load_checkpoint(checkpoints(finished / "checkpoints")[0]).named("policy."))
     session = onnxruntime.InferenceSession(tmp_path / "bot" / "policy.onnx", providers=["CPUExecutionProvider"])
-    table = SelfPlay(32, seed=4)
-    table.reset()
+    games = SelfPlay(32, seed=4)
+    games.reset()
     for _ in range(20):
-        actions = bot.act_batch(table.records)
+        actions = bot.act_batch(games.records)
         with torch.no_grad():
-            outputs = scores_of(policy, torch.from_numpy(table.observations)).numpy()
-        np.testing.assert_array_equal(actions, np.where(table.masks == 1, outputs, -np.inf).argmax(axis=1))
-        by_onnx = session.run(["action"], {"observation": table.observations, "action_mask": table.masks})[0]
+            outputs = scores_of(policy, torch.from_numpy(games.observations)).numpy()
+        np.testing.assert_array_equal(actions, np.where(games.masks == 1, outputs, -np.inf).argmax(axis=1))
+        by_onnx = session.run(["action"], {"observation": games.observations, "action_mask": games.masks})[0]
         np.testing.assert_array_equal(actions, by_onnx)
-        table.step(actions)
+        games.step(actions)
     round = Round(seed=2)
     while not round.over:
         round.apply(bot.act(round.observe(round.turn)))
@@ -130,13 +131,13 @@ def test_rounds_are_played_by_chance_alone_where_epsilon_is_1(tmp_path: Path, mo
     chosen: list[npt.NDArray[np.int64]] = []
     masks = np.zeros((8, 109), np.int8)
 
-    def watching(choose: Any, table: SelfPlay, num_steps: int) -> Played:
-        table.reset(seed=1)
-        masks[:] = table.masks
-        chosen.extend(choose(table) for _ in range(512))
+    def watching(choose: Any, games: SelfPlay, num_steps: int) -> Batch:
+        games.reset(seed=1)
+        masks[:] = games.masks
+        chosen.extend(choose(games) for _ in range(512))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "play_on", watching)
+    monkeypatch.setattr(module, "collect", watching)
     with pytest.raises(KeyboardInterrupt):
         train_config(_config(epsilon=1.0, learners=4), tmp_path / "run")
     actions = np.array(chosen)

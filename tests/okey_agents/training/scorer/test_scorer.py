@@ -19,6 +19,8 @@ from okey_agents.thinking.scorer.features import MAX_CANDIDATES, NUM_FEATURES, N
 from okey_agents.thinking.scorer.network import NUM_WEIGHTS, run_scorer
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
 from okey_agents.training.export import export
+from okey_agents.training.optimizers import FitSettings
+from okey_agents.training.recipes import config_from_dict
 from okey_agents.training.scorer import branching
 from okey_agents.training.scorer.branching import label
 from okey_agents.training.scorer.decisions import Decisions
@@ -32,13 +34,13 @@ from okey_agents.training.scorer.net import (
     fit_scorer,
     soft_label_loss,
 )
-from okey_agents.training.scorer.rollouts import estimate_advantages
-from okey_agents.training.scorer.soft_clone import SOFTNESS, rated_decisions
+from okey_agents.training.scorer.self_play import estimate_advantages
+from okey_agents.training.scorer.soft_clone import SoftCloneConfig, rated_decisions
 from okey_agents.training.train import train_config
 from okey_env import Rules
 from okey_env.bots import BatchBot, make_bot
 from okey_env.round import Round
-from tests.okey_agents.conftest import TINY_BRANCHING, TINY_PPO, scorer_config
+from tests.okey_agents.conftest import TINY_BRANCHING, TINY_SCORER_PPO
 
 Floats = npt.NDArray[np.float32]
 
@@ -47,11 +49,15 @@ RULE = Policy(EXPERT, margin=np.float32(12))
 
 @pytest.fixture(scope="session")
 def lessons() -> Decisions:
-    return rated_decisions(Rules(), EXPERT, 1, 12_000, 12.0)
+    return rated_decisions(Rules(), RULE, 1, 12_000)
 
 
 def _random_weights(seed: int) -> Floats:
     return (np.random.default_rng(seed).standard_normal(NUM_WEIGHTS) * 0.1).astype(np.float32)
+
+
+def _policy(weights: Floats, margin: float = 12.0, bonus: float = 0.0) -> Policy:
+    return Policy(EXPERT, weights, np.float32(margin), np.float32(bonus))
 
 
 def test_candidates_are_the_best_rated_within_the_margin() -> None:
@@ -68,21 +74,21 @@ def test_candidates_are_the_best_rated_within_the_margin() -> None:
 def test_the_compiled_network_is_the_one_in_torch() -> None:
     weights = _random_weights(0)
     generator = np.random.default_rng(1)
-    table = generator.random(NUM_TABLE, np.float32)
+    context = generator.random(NUM_TABLE, np.float32)
     features = generator.random((MAX_CANDIDATES, NUM_FEATURES), np.float32)
     scores = np.zeros(MAX_CANDIDATES, np.float32)
-    run_scorer(table, features, MAX_CANDIDATES, weights, scores)
+    run_scorer(context, features, MAX_CANDIDATES, weights, scores)
     net = ScorerNet()
     net.set_weights(weights)
     np.testing.assert_array_equal(net.weights(), weights)
     with torch.no_grad():
         owners = torch.zeros(MAX_CANDIDATES, dtype=torch.int64)
-        expected = net(torch.from_numpy(table)[None], torch.from_numpy(features), owners).numpy()
+        expected = net(torch.from_numpy(context)[None], torch.from_numpy(features), owners).numpy()
     np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_features_are_numbers_of_about_one(lessons: Decisions) -> None:
-    for array in (lessons.tables, lessons.features):
+    for array in (lessons.contexts, lessons.features):
         assert np.isfinite(array).all()
         assert np.quantile(np.abs(array), 0.999) <= 8
         assert np.abs(array).max() <= 64
@@ -104,28 +110,28 @@ def test_losses_know_only_differences_between_the_candidates_of_a_decision() -> 
 
 
 def test_a_fresh_network_leaves_every_choice_to_the_rule() -> None:
-    points, _ = measure_scorer(EXPERT, ScorerNet().weights(), 12.0, 0.03, Rules(), 1, 40)
-    rule, _ = measure_scorer(EXPERT, ScorerNet().weights(), 0.0, 0.0, Rules(), 1, 40)
+    points, _ = measure_scorer(_policy(ScorerNet().weights(), 12.0, 0.03), Rules(), 1, 40)
+    rule, _ = measure_scorer(_policy(ScorerNet().weights(), 0.0), Rules(), 1, 40)
     assert points == rule  # the rule breaks its ties by chance, so this is the rule up to ties
 
 
 def test_the_number_of_threads_changes_no_measurement() -> None:
-    one = measure_scorer(EXPERT, _random_weights(1), 12.0, 0.0, Rules(), 4, 600)
-    assert one == measure_scorer(EXPERT, _random_weights(1), 12.0, 0.0, Rules(), 4, 600, workers=3)
+    one = measure_scorer(_policy(_random_weights(1)), Rules(), 4, 600)
+    assert one == measure_scorer(_policy(_random_weights(1)), Rules(), 4, 600, workers=3)
 
 
 def test_the_soft_clone_learns_the_rule_and_stands_above_three_marks(lessons: Decisions) -> None:
     """Marks: a random network, an untrained one left to itself, and nine in ten decisions as the rule has them."""
     torch.manual_seed(1)
     net = ScorerNet()
-    fit_scorer(net, lessons, soft_label_loss(SOFTNESS), seed=1, epochs=6, minibatch=256, learning_rate=3e-3)
-    fresh = rated_decisions(Rules(), EXPERT, 2, 3_000, 12.0)
+    fit_scorer(net, lessons, soft_label_loss(SoftCloneConfig.softness), FitSettings(6, 256, 3e-3), seed=1)
+    fresh = rated_decisions(Rules(), RULE, 2, 3_000)
     by_chance = ScorerNet()
     by_chance.set_weights(_random_weights(2))
     assert agreement(by_chance, fresh) < 0.75
     assert agreement(net, fresh) > max(0.9, agreement(by_chance, fresh))
-    random_points, _ = measure_scorer(EXPERT, by_chance.weights(), 12.0, 0.0, Rules(), 8, 300)
-    points, _ = measure_scorer(EXPERT, net.weights(), 12.0, 0.0, Rules(), 8, 300)
+    random_points, _ = measure_scorer(_policy(by_chance.weights()), Rules(), 8, 300)
+    points, _ = measure_scorer(_policy(net.weights()), Rules(), 8, 300)
     # the clone is the rule but for a few moves; moves at random inside the margin lose about a point a round
     assert points.mean > random_points.mean + 0.3
     assert points.mean > -0.2
@@ -185,7 +191,7 @@ def _events(run: Path) -> list[str]:
     return [json.loads(line)["event"] for line in (run / "log.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(("data", "name"), [(TINY_BRANCHING, "tiny_scorer_run"), (TINY_PPO, "tiny_ppo_run")])
+@pytest.mark.parametrize(("data", "name"), [(TINY_BRANCHING, "tiny_scorer_run"), (TINY_SCORER_PPO, "tiny_ppo_run")])
 def test_a_run_leaves_what_a_run_leaves_and_gives_the_same_weights_again(
     data: dict[str, Any], name: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -194,7 +200,7 @@ def test_a_run_leaves_what_a_run_leaves_and_gives_the_same_weights_again(
     measured = json.loads((run / "evaluation.json").read_text())
     assert measured["decisions"] == load_checkpoint(run / "best.ckpt").decisions
     threads = {**data, "run": {**data["run"], "workers": 1}}
-    np.testing.assert_array_equal(_weights(train_config(scorer_config(threads), tmp_path / "again")), _weights(run))
+    np.testing.assert_array_equal(_weights(train_config(config_from_dict(threads), tmp_path / "again")), _weights(run))
 
 
 def test_branching_goes_on_from_the_chunks_on_disk(
@@ -208,7 +214,7 @@ def test_branching_goes_on_from_the_chunks_on_disk(
     (folder / "labels" / "02-00001.labels").unlink()
     damaged = folder / "labels" / "02-00000.labels"
     damaged.write_bytes(damaged.read_bytes()[:-1])
-    train_config(scorer_config(TINY_BRANCHING), folder, resume=True)
+    train_config(config_from_dict(TINY_BRANCHING), folder, resume=True)
     np.testing.assert_array_equal(_weights(folder), _weights(tiny_scorer_run))
     assert "labelled again" in capsys.readouterr().err
     assert (folder / "labels" / "01-00001.labels").stat().st_mtime_ns == kept["01-00001.labels"]
@@ -218,7 +224,7 @@ def test_branching_goes_on_from_the_chunks_on_disk(
 def test_a_learning_curve_is_measured_on_the_way_and_changes_nothing(tiny_scorer_run: Path, tmp_path: Path) -> None:
     data = {**TINY_BRANCHING, "branching": {**TINY_BRANCHING["branching"], "curve": [200, 400, 5_000]}}
     folder = tmp_path / "run"
-    train_config(scorer_config(data), folder)
+    train_config(config_from_dict(data), folder)
     lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     measured = [line["decisions"] for line in lines if line["event"] == "evaluated" and not line["fresh"]]
     best = load_checkpoint(tiny_scorer_run / "best.ckpt").decisions
@@ -232,7 +238,7 @@ def test_ppo_goes_on_from_its_checkpoint(tiny_ppo_run: Path, tmp_path: Path) -> 
     folder = tmp_path / "run"
     shutil.copytree(tiny_ppo_run, folder)
     checkpoints(folder / "checkpoints")[0].unlink()  # as if it had died in the last interval
-    train_config(scorer_config(TINY_PPO), folder, resume=True)
+    train_config(config_from_dict(TINY_SCORER_PPO), folder, resume=True)
     one, other = (load_checkpoint(checkpoints(run / "checkpoints")[0]) for run in (folder, tiny_ppo_run))
     assert one.arrays.keys() == other.arrays.keys()
     for name, array in one.arrays.items():
@@ -246,7 +252,7 @@ def test_a_damaged_best_is_named_and_the_newest_checkpoint_stands_in(
     shutil.copytree(tiny_scorer_run, folder)
     best = folder / "best.ckpt"
     best.write_bytes(best.read_bytes()[:-1])
-    train_config(scorer_config(TINY_BRANCHING), folder, resume=True)
+    train_config(config_from_dict(TINY_BRANCHING), folder, resume=True)
     newest = load_checkpoint(checkpoints(folder / "checkpoints")[0])
     said = " ".join(capsys.readouterr().err.split())
     assert "best.ckpt is damaged" in said
@@ -257,7 +263,7 @@ def test_a_damaged_best_is_named_and_the_newest_checkpoint_stands_in(
 
 def test_a_run_of_another_recipe_is_not_taken_up(tiny_ppo_run: Path) -> None:
     with pytest.raises(ValueError, match="cannot go on with another"):
-        train_config(scorer_config({**TINY_PPO, "run": {"recipe": "branching"}}), tiny_ppo_run, resume=True)
+        train_config(config_from_dict({**TINY_SCORER_PPO, "run": {"recipe": "branching"}}), tiny_ppo_run, resume=True)
 
 
 # --- bots ---------------------------------------------------------------------------------------------------------

@@ -1,10 +1,12 @@
-"""What a move is worth, found by trying it: the material from which `scripts/tune.py` makes the weights of the rungs.
+"""The worth of moves, found by trying them: samples from which `scripts/tune.py` regresses the weights of the rules.
 
-In rounds of a rung against itself, decisions are picked at random; every candidate is played **in the true hidden
-state**, with the same coming tiles for all, and the round is played on by the rung to its end. The true state is a fair
-sample of what the mover cannot see, so a regression of the points on what the candidates differ in tells what that
-is worth to the rung. Kernels only; they fill arrays of the caller.
+In rounds of a rule against itself, decisions are picked at random. Every candidate is played **in the true hidden
+state**, with the same coming tiles for all, and the rule plays the round to its end. The true state is a fair sample of
+what the mover cannot see. So a regression of the points on the features in which the candidates differ tells what these
+features are worth to the rule. Kernels only; they fill arrays of the caller.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,42 +15,105 @@ from okey_agents.thinking.position import Position, position_in
 from okey_agents.thinking.rating import choose_in_position, near_tiles, rate_position, same_number, unseen_of
 from okey_agents.thinking.rule_weights import RuleWeights
 from okey_agents.thinking.tile_odds import coming_rate, fill_set_counts, needed_chance
+from okey_agents.training.chance import happens
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal_round
-from okey_env.engine.hand import KIND_OF_BIT, WILD_BIT, analyse, kind_set, lowest_bit, popcount
+from okey_env.engine.hand import (
+    KIND_OF_BIT,
+    WILD_BIT,
+    Hand,
+    analyse,
+    kind_set,
+    lowest_bit,
+    popcount,
+    with_tile,
+    without_tile,
+)
 from okey_env.engine.hand.bits import FACES, as_int
-from okey_env.engine.random import advance, below
+from okey_env.engine.random import advance
 from okey_env.engine.state import NOT_ENDED, PHASE_DRAW
-from okey_env.engine.turn import apply
+from okey_env.engine.turn import apply, hand_of
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, WILD
 
 THROW_FEATURES = ("useful tiles", "coming", "one away", "two away", "same number", "needed", "twin", "spare joker")
 MARGIN = 8.0
-"""Throws whose rating is further below the best are not tried."""
-MOST_TRIED = 6
-_CHANCES = 1000
+"""Rating units: throws rated further below the best are not tried."""
+MAX_TRIED = 6
+"""Throws of a decision that are tried at most."""
+_STEPS: Any = np.int64(1000)
+"""How finely the probability is told apart with which decisions are picked."""
 
 Games = npt.NDArray[np.record]
-Numbers = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class ThrowSamples(NamedTuple):
+    """Throws that were tried."""
+
+    decisions: Ints
+    """`(N,)` the number of the throw's decision."""
+    distances: Ints
+    """`(N,)` of the hand."""
+    features: Floats
+    """`(N, 8)` the THROW_FEATURES."""
+    points: Floats
+    """`(N,)` of the mover at the end of the round."""
+
+
+class TakeSamples(NamedTuple):
+    """Offered tiles that were taken in one copy of the game, and left in another."""
+
+    distances: Ints
+    """`(N,)` of the 14 tiles."""
+    nearer: Ints
+    """`(N,)` 1 where the offered tile shortens the distance."""
+    gains: Floats
+    """`(N,)` unseen useful tiles after taking and the best throw, less those of waiting."""
+    points: Floats
+    """`(N,)` points of taking less those of drawing."""
+
+
+class ClueSamples(NamedTuple):
+    """Clues, and what became of the tiles."""
+
+    thrown: Floats
+    """`(N, 9, 4)` clues of good throws."""
+    helped: Floats
+    """`(N,)` 1 where the tile would shorten the distance of the right-hand neighbour."""
+    unseen: Floats
+    """`(M, 9, 4)` clues of faces of which a copy is unseen."""
+    came: Floats
+    """`(M,)` tiles of that face to come by the next draw and by the left neighbour's next throw, for each unseen copy,
+    in units of a tile drawn at random."""
+    copies: Floats
+    """`(M,)` unseen copies."""
 
 
 @kernel
-def points_after(games: Games, action: int, weights: RuleWeights, seed: np.uint64) -> int:
-    """The points of the mover of game 0 if it does this and the rung plays on; game 1 is played in."""
+def points_after(games: Games, action: int, rule: RuleWeights, seed: np.uint64) -> int:
+    """The mover's points at the end if it does this in game 0 and the rule plays on; game 1 is played in."""
     seat = as_int(games[0].turn)
     games[1] = games[0]
     game = games[1]
     apply(game, action)
     while game.ending == NOT_ENDED:
-        apply(game, choose_in_position(position_in(game), weights, seed))
+        apply(game, choose_in_position(position_in(game), rule, seed))
     return as_int(game.won[seat]) - as_int(game.lost[seat])
 
 
 @kernel
-def fill_throw_features(position: Position, bit: int, useful: int, spare: int, features: Numbers) -> None:
-    """Fill `(8,)` with the THROW_FEATURES of a good throw: what it leaves useful, and with a false joker put aside."""
+def fill_throw_features(position: Position, bit: int, useful: int, spare: int, features: Floats) -> None:
+    """Fill the THROW_FEATURES of a good throw.
+
+    Args:
+        position: before the throw.
+        bit: of the kind thrown.
+        useful: the set of kinds useful after the throw.
+        spare: the set of kinds useful if a false joker is put aside as well; 0 where that does not pay.
+        features: `(8,)` to fill.
+    """
     run_13_1 = position.run_13_1
     extra = 0.0
     kinds = useful & FACES & position.unseen
@@ -67,31 +132,20 @@ def fill_throw_features(position: Position, bit: int, useful: int, spare: int, f
 
 
 @kernel
-def try_throws(
-    games: Games,
-    weights: RuleWeights,
-    seed: np.uint64,
-    chance: int,
-    decisions: Places,
-    distances: Places,
-    features: Numbers,
-    points: Numbers,
-) -> int:
-    """Try the good throws of decisions picked with `chance` in a thousand, until the arrays are full.
+def try_throws(games: Games, rule: RuleWeights, seed: np.uint64, probability: float, samples: ThrowSamples) -> int:
+    """Try the good throws of decisions picked at random, until the arrays are full.
 
     Args:
         games: `(2,)`, with their rules and draw queues; played in.
-        weights: of the rung.
+        rule: its weights.
         seed: settles deals, ties and which decisions are picked.
-        chance: in a thousand.
-        decisions: `(N,)` filled with the number of the decision of each row.
-        distances: `(N,)` filled with the distance of the hand.
-        features: `(N, 8)` filled.
-        points: `(N,)` filled with the mover's points.
+        probability: of a decision to be picked.
+        samples: to fill.
 
     Returns:
         The rows filled.
     """
+    decisions, distances, features, points = samples
     game = games[0]
     after = np.empty(NUM_KINDS, np.uint64)
     spare = np.empty(NUM_KINDS, np.uint64)
@@ -101,30 +155,30 @@ def try_throws(
         deal_round(game, seed, round_number)
         round_number += 1
         while game.ending == NOT_ENDED:
-            if row + MOST_TRIED > len(points):
+            if row + MAX_TRIED > len(points):
                 return row
             position = position_in(game)
-            action = choose_in_position(position, weights, seed)
+            action = choose_in_position(position, rule, seed)
             state = advance(state)
-            if THROW <= action < FINISH and below(state, _CHANCES) < chance:
+            if THROW <= action < FINISH and happens(state, probability, _STEPS):
                 distance, keep_word, _ = analyse(
                     position.once, position.twice, position.wilds, position.run_13_1, after
                 )
-                rate_position(position, weights, ratings)
+                rate_position(position, rule, ratings)
                 keep = as_int(keep_word) & FACES if distance > 0 else 0
                 spare[:] = 0
                 joker = kind_set(position.okey)
                 if position.rules.false_joker_as_okey != 0 and keep & as_int(joker) != 0:
-                    fewer, fewer_twice = position.once & ~(joker & ~position.twice), position.twice & ~joker
-                    analyse(fewer, fewer_twice, position.wilds, position.run_13_1, spare)
-                for _ in range(MOST_TRIED):
+                    fewer = without_tile(Hand(position.once, position.twice, position.wilds), position.okey)
+                    analyse(fewer.once, fewer.twice, fewer.wilds, position.run_13_1, spare)
+                for _ in range(MAX_TRIED):
                     best = best_throw(keep, ratings)
                     if best < 0 or ratings[THROW + as_int(KIND_OF_BIT[best])] < ratings[action] - MARGIN:
                         break
                     keep &= ~(1 << best)
                     kind = as_int(KIND_OF_BIT[best])
                     fill_throw_features(position, best, as_int(after[kind]), as_int(spare[kind]), features[row])
-                    points[row] = points_after(games, THROW + kind, weights, seed)
+                    points[row] = points_after(games, THROW + kind, rule, seed)
                     decisions[row], distances[row] = number, distance
                     row += 1
                 number += 1
@@ -144,31 +198,20 @@ def best_throw(kinds: int, ratings: npt.NDArray[np.float32]) -> int:
 
 
 @kernel
-def try_takes(
-    games: Games,
-    weights: RuleWeights,
-    seed: np.uint64,
-    chance: int,
-    distances: Places,
-    nearer: Places,
-    gains: Numbers,
-    points: Numbers,
-) -> int:
-    """Try to take and to draw in decisions picked with `chance` in a thousand, until the arrays are full.
+def try_takes(games: Games, rule: RuleWeights, seed: np.uint64, probability: float, samples: TakeSamples) -> int:
+    """Try to take and to draw in decisions picked at random, until the arrays are full.
 
     Args:
         games: `(2,)`, with their rules and draw queues; played in.
-        weights: of the rung.
+        rule: its weights.
         seed: settles deals, ties and which decisions are picked.
-        chance: in a thousand.
-        distances: `(N,)` filled with the distance of the 14 tiles.
-        nearer: `(N,)` filled with 1 where the offered tile shortens it.
-        gains: `(N,)` filled with the unseen useful tiles after taking and the best throw, less those of waiting.
-        points: `(N,)` filled with the points of taking less those of drawing.
+        probability: of a decision to be picked.
+        samples: to fill.
 
     Returns:
         The rows filled, all of them.
     """
+    distances, nearer, gains, points = samples
     game = games[0]
     after = np.empty(NUM_KINDS, np.uint64)
     state, row, round_number = seed, 0, 0
@@ -179,54 +222,39 @@ def try_takes(
             if row == len(points):
                 return row
             position = position_in(game)
-            action = choose_in_position(position, weights, seed)
+            action = choose_in_position(position, rule, seed)
             state = advance(state)
             picked = position.phase == PHASE_DRAW and position.can_draw and position.can_take
-            if picked and position.offer != WILD and below(state, _CHANCES) < chance:
-                once, twice, wilds = position.once, position.twice, position.wilds
-                distance, _, useful = analyse(once, twice, wilds, position.run_13_1, after)
+            if picked and position.offer != WILD and happens(state, probability, _STEPS):
+                hand = Hand(position.once, position.twice, position.wilds)
+                distance, _, useful = analyse(hand.once, hand.twice, hand.wilds, position.run_13_1, after)
                 now = unseen_of(position, as_int(useful))
-                bit = kind_set(position.offer)
-                twice |= once & bit
-                once |= bit
-                taken, keep_word, _ = analyse(once, twice, wilds, position.run_13_1, after)
+                hand = with_tile(hand, position.offer)
+                taken, keep_word, _ = analyse(hand.once, hand.twice, hand.wilds, position.run_13_1, after)
                 then = -1
-                keep = as_int(keep_word) & FACES & ~as_int(bit)
+                keep = as_int(keep_word) & FACES & ~as_int(kind_set(position.offer))
                 while keep:
                     then = max(then, unseen_of(position, as_int(after[KIND_OF_BIT[lowest_bit(keep)]])))
                     keep &= keep - 1
                 if taken > 0 and (taken < distance or then > now):
-                    taking = points_after(games, TAKE, weights, seed)
-                    points[row] = taking - points_after(games, DRAW, weights, seed)
+                    taking = points_after(games, TAKE, rule, seed)
+                    points[row] = taking - points_after(games, DRAW, rule, seed)
                     distances[row], nearer[row], gains[row] = distance, int(taken < distance), then - now
                     row += 1
             apply(game, action)
 
 
 @kernel
-def watch(
-    games: Games,
-    weights: RuleWeights,
-    seed: np.uint64,
-    thrown: Numbers,
-    helped: Numbers,
-    unseen: Numbers,
-    came: Numbers,
-    copies: Numbers,
-) -> None:
-    """Note clues and what became of the tiles, until the arrays are full.
+def collect_clues(games: Games, rule: RuleWeights, seed: np.uint64, samples: ClueSamples) -> None:
+    """Collect clues and what became of the tiles, until the arrays are full.
 
     Args:
         games: `(1,)`, with its rules; played in.
-        weights: of the rung.
+        rule: its weights.
         seed: settles deals and ties.
-        thrown: `(N, 9, 4)` filled with the clues of good throws.
-        helped: `(N,)` filled with 1 where the tile would shorten the distance of the right-hand neighbour.
-        unseen: `(M, 9, 4)` filled with the clues of faces of which a copy is unseen.
-        came: `(M,)` filled with the tiles of that face to come by the next draw and by the left neighbour's next
-            throw, for each unseen copy, in units of a tile drawn at random.
-        copies: `(M,)` filled with the unseen copies.
+        samples: to fill.
     """
+    thrown, helped, unseen, came, copies = samples
     game = games[0]
     after = np.empty(NUM_KINDS, np.uint64)
     kinds = np.empty(len(came), np.int64)
@@ -240,15 +268,15 @@ def watch(
         last[:] = 0
         while game.ending == NOT_ENDED:
             position = position_in(game)
-            action = choose_in_position(position, weights, seed)
+            action = choose_in_position(position, rule, seed)
             if THROW <= action < FINISH:
                 right = (position.seat + 1) % NUM_SEATS
-                for place in range(first[right], last[right]):
-                    if kinds[place] == action - THROW:
-                        came[place] += shares[place]
+                for i in range(first[right], last[right]):
+                    if kinds[i] == action - THROW:
+                        came[i] += shares[i]
                 _, keep_word, _ = analyse(position.once, position.twice, position.wilds, position.run_13_1, after)
-                wilds = as_int(game.rack[right, WILD])
-                _, _, useful = analyse(game.once[right], game.twice[right], wilds, position.run_13_1, after)
+                hand = hand_of(game, right)
+                _, _, useful = analyse(hand.once, hand.twice, hand.wilds, position.run_13_1, after)
                 keep = as_int(keep_word) & FACES
                 while keep and row < len(helped):
                     bit = lowest_bit(keep)
@@ -267,8 +295,8 @@ def watch(
                     kinds[face] = as_int(KIND_OF_BIT[bit])
                     shares[face] = all_unseen / copies[face]
                     in_stock = 0
-                    for place in range(NUM_STOCK - position.stock_left, NUM_STOCK):
-                        in_stock += game.stock[place] == kinds[face]
+                    for i in range(NUM_STOCK - position.stock_left, NUM_STOCK):
+                        in_stock += game.stock[i] == kinds[face]
                     came[face] = shares[face] * in_stock / max(1, position.stock_left)
                     face += 1
                 last[position.seat] = face
