@@ -12,8 +12,9 @@ import sys
 
 import numpy as np
 
-from okey_agents.bots.expert import ExpertBot, rate_batch
+from okey_agents.bots.rated import ExpertBot, rate_batch
 from okey_agents.coach.advice import CANDIDATES, MARGIN, try_moves
+from okey_agents.thinking.rule_weights import EXPERT
 from okey_env.actions import NUM_ACTIONS, SHOW
 from okey_env.round import Round
 
@@ -31,7 +32,7 @@ def main(rounds: int) -> None:
         while not round.over:
             seen = round.observe(round.turn)
             ratings = np.empty((1, NUM_ACTIONS), np.float32)
-            rate_batch(seen.records, ratings)
+            rate_batch(seen.records, EXPERT, ratings)
             legal = sorted(seen.legal_actions, key=lambda action: -ratings[0, action])
             moves = [move for move in legal if ratings[0, move] >= ratings[0, legal[0]] - MARGIN][:CANDIDATES]
             if len(moves) > 1 and moves[0] != SHOW and chance.random() < _SHARE:

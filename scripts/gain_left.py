@@ -30,13 +30,13 @@ from okey_agents.bots.shipped import shipped_scorer
 from okey_agents.evaluate.statistics import clustered_interval
 from okey_agents.thinking.position import position_in
 from okey_agents.thinking.rating import choose_in_position
+from okey_agents.thinking.rollout import RolloutSettings, deal_stock_again, for_rollouts
 from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.thinking.scorer.choose import Policy, score_candidates
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES
 from okey_agents.thinking.value import value_for
 from okey_agents.thinking.worlds import sample_world
-from okey_agents.training.scorer.labels import RolloutSettings, label_candidates
-from okey_agents.training.scorer.rollout import deal_stock_again, for_rollouts
+from okey_agents.training.scorer.labels import label_candidates
 from okey_env.actions import TAKE
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal_round
@@ -96,9 +96,7 @@ def try_decisions(
             chance = derive_seed(game.seed, np.uint64(step))
             if noted < len(tried.counts) and below(chance, 256) < SHARE:
                 actions, scores = tried.actions[noted], tried.scores[noted]
-                count = score_candidates(
-                    position, scorer.rule, scorer.weights, scorer.margin, scorer.bonus, actions, scores
-                )
+                count = score_candidates(position, scorer, actions, scores)
                 if count > 1:
                     tried.counts[noted] = count
                     games[1] = game
@@ -133,7 +131,7 @@ def main() -> None:
         parser.error(f"--worlds {options.worlds}: expected an even number, so that there are two halves")
     rules = as_rules(options.rules)
     bot = shipped_scorer(options.rules)
-    scorer = Policy(bot.rule, bot.weights, np.float32(bot.margin), np.float32(bot.bonus))
+    scorer = bot.policy
     rule = for_rollouts(Policy(EXPERT))
     rollouts = RolloutSettings(rule, rule, OWN_TURNS, value_for(rules))
 

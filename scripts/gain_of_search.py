@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from okey_agents.bots.search import SearchBot
 from okey_agents.bots.shipped import shipped_scorer
 from okey_agents.evaluate.statistics import clustered_interval
+from okey_agents.thinking.rollout import RolloutSettings, deal_stock_again, for_rollouts
 from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.thinking.scorer.choose import Policy
 from okey_agents.thinking.value import load_value
-from okey_agents.training.scorer.labels import RolloutSettings, label_candidates
-from okey_agents.training.scorer.rollout import deal_stock_again, for_rollouts
+from okey_agents.training.scorer.labels import label_candidates
 from okey_env.engine.batch import act_in, deal_in, observe_at
 from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, PHASE_THROW, new_games
 from okey_env.round import derive_seed

@@ -6,9 +6,9 @@
     scripts/tune.py check --seed 99            the rungs of weights one above the other, on deals of that seed
 
 `throws` and `takes` try moves in rounds of `expert` against itself (see `fits/rule_weights.py`) and regress the points
-to the end of the round on what the moves differ in, by distance, within each decision. Weights are in score units, so the
-price of a thing is divided by that of an unseen useful tile. Nothing is written: a person reads the tables, puts round
-numbers into the bots and lets `check` decide, on deals that no table has seen. The same seed gives the same table.
+to the end of the round on what the moves differ in, by distance, within each decision. Weights are in score units, so
+the price of a thing is divided by that of an unseen useful tile. Nothing is written: a person reads the tables, puts
+round numbers into the bots and lets `check` decide, on fresh deals. The same seed gives the same table.
 """
 
 import argparse
@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_agents.evaluate.statistics import clustered_interval
-from okey_agents.thinking.rounds import play_deals
 from okey_agents.thinking.rule_weights import EFFICIENT, EXPERT, RuleWeights
+from okey_agents.thinking.scorer.choose import Policy, play_duels
 from okey_agents.thinking.tile_odds import NUM_PLACES, NUM_SETS
 from okey_agents.training.fits.rule_weights import (
     THROW_FEATURES,
@@ -177,16 +177,17 @@ def without_each(weights: RuleWeights) -> dict[str, RuleWeights]:
     return without
 
 
-def check(name: str, challenger: RuleWeights, field: RuleWeights, rules: Rules, deals: int, seed: np.uint64) -> None:
-    """Points a round of one challenger against three of the field."""
-    points, finishes = np.zeros((deals, 4), np.int64), np.zeros((deals, 4), np.int64)
+def check(name: str, challenger: RuleWeights, opponent: RuleWeights, rules: Rules, deals: int, seed: np.uint64) -> None:
+    """Points a round of one challenger against three opponents."""
+    points, wins = np.zeros((deals, 4), np.int64), np.zeros((deals, 4), np.int64)
     began = time.process_time()
-    play_deals(new_games(rules, 1, draw_queues=True), challenger, field, seed, 0, points, finishes)
+    games = new_games(rules, 1, draw_queues=True)
+    play_duels(games, Policy(challenger), Policy(opponent), seed, 0, points, wins)
     rate = points.size / (time.process_time() - began)
     interval = clustered_interval(points)
     print(
         f"{name}, {rules.name}: {interval.mean:+.4f} ± {interval.margin:.4f} points a round, "
-        f"{100 * np.mean(finishes >= 4):.2f} % won, {points.size} rounds, {rate:,.0f} a CPU second",
+        f"{100 * np.mean(wins):.2f} % won, {points.size} rounds, {rate:,.0f} a CPU second",
         flush=True,
     )
 

@@ -10,10 +10,9 @@ import pytest
 
 import okey_env.bots
 from okey_agents.bots.cover import CoverBot
-from okey_agents.bots.efficient import EfficientBot
-from okey_agents.bots.expert import ExpertBot
 from okey_agents.bots.greedy import GreedyBot
 from okey_agents.bots.random import RandomBot
+from okey_agents.bots.rated import EfficientBot, ExpertBot
 from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW, is_finish, is_throw, to_text
 from okey_env.bots import Bot, bot_names, choose_for, make_bot
 from okey_env.deal import Deal

@@ -5,7 +5,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from okey_agents.bots.expert import ExpertBot
+from okey_agents.bots.rated import ExpertBot
 from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.thinking.scorer.choose import Policy
 from okey_agents.training.scorer.branching import label

@@ -7,21 +7,18 @@ import numpy.typing as npt
 
 from okey_env.observation import Observation
 
-Choose: TypeAlias = "staticmethod[[np.record, np.uint64], int]"
-"""A kernel from an OBSERVATION record, with the observer to move, and the bot's seed to a legal action."""
 ChooseBatch: TypeAlias = "staticmethod[[npt.NDArray[np.record], np.uint64, npt.NDArray[np.int64]], None]"
-"""A kernel that fills `(N,)` actions for `(N,)` records; as plain a loop over the other as can be."""
+"""A kernel that fills `(N,)` actions for `(N,)` records."""
 
 
 class CompiledBot:
-    """A bot made of kernels. A subclass gives its name and the two of them, and nothing else.
+    """A bot made of kernels. A subclass gives its name and `choose_batch`, and nothing else.
 
     Args:
         seed: settles the moves; `reset` gives another.
     """
 
     name: str
-    choose: ClassVar[Choose]
     choose_batch: ClassVar[ChooseBatch]
 
     def __init__(self, seed: int = 0) -> None:

@@ -222,5 +222,4 @@ class CoverBot(CompiledBot):
     """Most tiles in complete melds, as the open programs for Okey play it; takes a throw only if they become more."""
 
     name = "cover"
-    choose = staticmethod(choose)
     choose_batch = staticmethod(choose_batch)

@@ -1,48 +1,17 @@
-"""Playing from an exported folder: what is in one, how it is checked, and the bot that it makes.
+"""FlatBot: a flat policy, a network that scores all 109 actions from an encoder's array."""
 
-There are two kinds of network. `relu` is a flat policy: an encoder's array in, a score for each of the 109 actions out.
-`scorer` is the candidate scorer (`thinking.scorer`), which comes with the weights of the rule it was trained on.
-
-A bot folder holds `bot.json`, which says what the bot is, `weights.npz`, its network as plain arrays, and
-`policy.onnx`, the same for other languages, which is not read here. The folder may come from anywhere, so it
-is only data: nothing in it is unpickled or run, and what does not fit is refused before a game is touched.
-"""
-
-import hashlib
-import io
-import itertools
-import json
-import zipfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from okey_agents.bots.network import Network, best_legal
-from okey_agents.bots.scorer import ScorerBot
-from okey_agents.thinking.rule_weights import RuleWeights, rule_of
-from okey_agents.thinking.scorer.features import FEATURES_VERSION
-from okey_agents.thinking.scorer.network import SHAPES
-from okey_env.actions import ACTIONS_VERSION, NUM_ACTIONS
-from okey_env.bots import BOT_FILE
-from okey_env.encoders import Encoder, as_encoder
+from okey_env.actions import NUM_ACTIONS
+from okey_env.encoders import Encoder
 from okey_env.engine._jit import kernel
 from okey_env.engine.observe import observed_mask
 from okey_env.observation import Observation
-
-FORMAT = "okey-env bot"
-FORMAT_VERSION = 1
-"""Changes whenever a folder written before would be read wrongly."""
-WEIGHTS_FILE = "weights.npz"
-ONNX_FILE = "policy.onnx"
-
-SCORER_ENCODER = "candidates"
-"""The name of the features of `thinking.scorer`, in place of an encoder's."""
-
-_MAX_WIDTH = 16_384
-_MAX_LAYERS = 32
 
 
 @kernel
@@ -52,8 +21,8 @@ def masks_of(records: npt.NDArray[np.record], masks: npt.NDArray[np.int8]) -> No
         observed_mask(records[i], masks[i])
 
 
-class LearnedBot:
-    """A network at the table: it plays the legal action with the highest score, the first of equals.
+class FlatBot:
+    """A neural network that scores all actions and plays the legal one with the highest score, the first of equals.
 
     Args:
         name: the name under which it is reported.
@@ -92,147 +61,3 @@ class LearnedBot:
         self._inputs = np.zeros((count, self.encoder.size), np.float32)
         self._masks = np.zeros((count, NUM_ACTIONS), np.int8)
         self._best = np.zeros(count, np.int64)
-
-
-def load_bot(folder: Path) -> LearnedBot | ScorerBot:
-    """The bot of an exported folder.
-
-    Raises:
-        ValueError: the folder is no bot, is damaged, or was made for another version; one sentence says which.
-    """
-    folder = Path(folder)
-    manifest = _read_manifest(folder)
-    try:
-        if _field(manifest, "network", dict).get("kind") == "scorer":
-            return _load_scorer(folder, manifest)
-        encoder = _known_encoder(manifest)
-        _check_actions(manifest)
-        sizes = _network_sizes(manifest, encoder)
-        network = Network(_read_layers(folder, manifest, sizes))
-    except ValueError as error:
-        raise ValueError(f"the bot in {str(folder)!r} cannot be loaded: {error}") from None
-    return LearnedBot(manifest["name"], encoder, network, manifest)
-
-
-def _load_scorer(folder: Path, manifest: Mapping[str, Any]) -> ScorerBot:
-    encoder = _field(manifest, "encoder", dict)
-    if encoder.get("name") != SCORER_ENCODER or encoder.get("version") != FEATURES_VERSION:
-        raise ValueError(
-            f"it needs version {encoder.get('version')!r} of the features {encoder.get('name')!r}, "
-            f"and this okey-env has version {FEATURES_VERSION} of {SCORER_ENCODER!r}"
-        )
-    _check_actions(manifest)
-    rule: RuleWeights = rule_of(_field(manifest, "rule", dict))
-    choice = _field(manifest, "choice", dict)
-    margin, bonus = _choice_number(choice, "margin"), _choice_number(choice, "bonus")
-    arrays = _read_arrays(folder, manifest, SHAPES)
-    weights = np.concatenate([arrays[name].reshape(-1) for name in SHAPES])
-    return ScorerBot(manifest["name"], rule, weights, margin, bonus, manifest)
-
-
-def _choice_number(choice: Mapping[str, Any], name: str) -> float:
-    value = choice.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1000:
-        raise ValueError(f"its {name} is {value!r}: expected a number from 0 to 1000")
-    return float(value)
-
-
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    path = folder / BOT_FILE
-    if not path.is_file():
-        raise ValueError(f"the folder {str(folder)!r} holds no bot: there is no {BOT_FILE} in it")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"the bot in {str(folder)!r} cannot be loaded: {BOT_FILE} is not JSON: {error}") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ValueError(f"the bot in {str(folder)!r} cannot be loaded: {BOT_FILE} does not say format {FORMAT!r}")
-    if manifest.get("format_version") != FORMAT_VERSION:
-        raise ValueError(
-            f"the bot in {str(folder)!r} cannot be loaded: its format version is "
-            f"{manifest.get('format_version')!r}, and this okey-env reads {FORMAT_VERSION}"
-        )
-    if not isinstance(manifest.get("name"), str) or not manifest["name"]:
-        raise ValueError(f"the bot in {str(folder)!r} cannot be loaded: {BOT_FILE} gives it no name")
-    return manifest
-
-
-def _field(table: Mapping[str, Any], key: str, kind: type) -> Any:
-    if not isinstance(table.get(key), kind):
-        raise ValueError(f"{BOT_FILE} has no {key!r}, or not as it should be")
-    return table[key]
-
-
-def _known_encoder(manifest: Mapping[str, Any]) -> Encoder:
-    named = _field(manifest, "encoder", dict)
-    name, version = _field(named, "name", str), _field(named, "version", int)
-    return as_encoder(name, version)
-
-
-def _check_actions(manifest: Mapping[str, Any]) -> None:
-    version = _field(manifest, "actions_version", int)
-    if version != ACTIONS_VERSION:
-        raise ValueError(f"it needs version {version} of the action table, and this okey-env has {ACTIONS_VERSION}")
-
-
-def _network_sizes(manifest: Mapping[str, Any], encoder: Encoder) -> list[int]:
-    network = _field(manifest, "network", dict)
-    if network.get("kind") != "relu":
-        raise ValueError(f"its network is of the unknown kind {network.get('kind')!r}")
-    sizes = _field(network, "sizes", list)
-    if not all(type(size) is int and 1 <= size <= _MAX_WIDTH for size in sizes) or len(sizes) - 1 > _MAX_LAYERS:
-        raise ValueError(f"its network has impossible sizes {sizes!r:.100}")
-    if len(sizes) < 2 or sizes[0] != encoder.size or sizes[-1] != NUM_ACTIONS:
-        raise ValueError(
-            f"its network goes from {sizes[:1]} to {sizes[-1:]}: "
-            f"expected {encoder.size} inputs and {NUM_ACTIONS} outputs"
-        )
-    return list(sizes)
-
-
-def _read_layers(
-    folder: Path, manifest: Mapping[str, Any], sizes: list[int]
-) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
-    """The layers of a flat policy."""
-    shapes: dict[str, tuple[int, ...]] = {}
-    for number, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
-        shapes[f"weights_{number}"], shapes[f"bias_{number}"] = (inputs, outputs), (outputs,)
-    arrays = _read_arrays(folder, manifest, shapes)
-    return [(arrays[f"weights_{number}"], arrays[f"bias_{number}"]) for number in range(len(sizes) - 1)]
-
-
-def _read_arrays(
-    folder: Path, manifest: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
-) -> dict[str, npt.NDArray[np.float32]]:
-    """The arrays of the weights file, each exactly of the shape that is promised."""
-    weights = _field(manifest, "weights", dict)
-    path = folder / WEIGHTS_FILE
-    if not path.is_file():
-        raise ValueError(f"there is no {WEIGHTS_FILE}")
-    expected = sum(4 * int(np.prod(shape)) + 1024 for shape in shapes.values())
-    if path.stat().st_size > expected + 65_536:
-        raise ValueError(f"{WEIGHTS_FILE} is larger than a network of its sizes")
-    data = path.read_bytes()
-    if checksum(data) != weights.get("blake2b"):
-        raise ValueError(f"{WEIGHTS_FILE} is damaged: its checksum is not the one in {BOT_FILE}")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > expected:
-                raise ValueError("it unpacks to more than a network of its sizes")
-        with np.load(io.BytesIO(data), allow_pickle=False) as loaded:
-            if set(loaded.files) != set(shapes):
-                raise ValueError(f"it holds the arrays {sorted(loaded.files)}, expected {sorted(shapes)}")
-            arrays = {name: np.asarray(loaded[name]) for name in shapes}
-    except (OSError, RuntimeError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise ValueError(f"{WEIGHTS_FILE} cannot be read: {error}") from None
-    for name, array in arrays.items():
-        if array.shape != shapes[name] or array.dtype != np.float32:
-            raise ValueError(f"{name} is {array.dtype} {array.shape}: expected float32 {shapes[name]}")
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} holds values that are not finite")
-    return arrays
-
-
-def checksum(data: bytes) -> str:
-    """The checksum by which `bot.json` knows its files."""
-    return hashlib.blake2b(data, digest_size=32).hexdigest()

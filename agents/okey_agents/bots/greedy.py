@@ -113,5 +113,4 @@ class GreedyBot(CompiledBot):
     """Nearest to a finish by the exact distance, ties at random; takes a throw only if it comes nearer."""
 
     name = "greedy"
-    choose = staticmethod(choose)
     choose_batch = staticmethod(choose_batch)

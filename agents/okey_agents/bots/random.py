@@ -36,5 +36,4 @@ class RandomBot(CompiledBot):
     """Any legal action, each as likely."""
 
     name = "random"
-    choose = staticmethod(choose)
     choose_batch = staticmethod(choose_batch)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_agents.thinking.rule_weights import RuleWeights
-from okey_agents.thinking.scorer.choose import choose_batch
+from okey_agents.thinking.scorer.choose import Policy, choose_batch
 from okey_agents.thinking.scorer.network import NUM_WEIGHTS
 from okey_env.observation import Observation
 
@@ -41,10 +41,8 @@ class ScorerBot:
         if weights.shape != (NUM_WEIGHTS,):
             raise ValueError(f"the scorer has weights of shape {weights.shape}: expected ({NUM_WEIGHTS},)")
         self.name = name
-        self.rule = rule
-        self.weights = np.array(weights, np.float32)
-        self.margin = margin
-        self.bonus = bonus
+        self.policy = Policy(rule, np.array(weights, np.float32), np.float32(margin), np.float32(bonus))
+        """What it plays by, as kernels take it."""
         self.manifest: Mapping[str, Any] = manifest or {}
 
     def reset(self, seed: int) -> None:
@@ -57,5 +55,5 @@ class ScorerBot:
     def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
         """Choose for each of `(N,)` OBSERVATION records: `(N,)` actions."""
         actions = np.empty(len(records), np.int64)
-        choose_batch(records, self.rule, self.weights, np.float32(self.margin), np.float32(self.bonus), actions)
+        choose_batch(records, self.policy, actions)
         return actions

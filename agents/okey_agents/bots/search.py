@@ -15,28 +15,28 @@ The budget is a number of rollouts, or milliseconds. With rollouts a move is a f
 """
 
 import time
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from okey_agents.bots.base import move_seed
-from okey_agents.bots.efficient import choose_in_game
 from okey_agents.bots.scorer import ScorerBot
 from okey_agents.bots.shipped import shipped_scorer
 from okey_agents.thinking.position import position_of
-from okey_agents.thinking.rule_weights import RuleWeights
-from okey_agents.thinking.scorer.choose import score_candidates
+from okey_agents.thinking.rollout import RolloutSettings, roll_out
+from okey_agents.thinking.rule_weights import EFFICIENT
+from okey_agents.thinking.scorer.choose import Policy, score_candidates
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES
-from okey_agents.thinking.value import load_value, preset_of, value_of
+from okey_agents.thinking.value import load_value, preset_of
 from okey_agents.thinking.worlds import sample_world
 from okey_env.actions import FINISH, SHOW
 from okey_env.engine._jit import kernel
 from okey_env.engine.random import derive_seed
-from okey_env.engine.state import GAME, NOT_ENDED, PHASE_DRAW
+from okey_env.engine.state import GAME, PHASE_DRAW
 from okey_env.engine.turn import apply
 from okey_env.observation import Observation
 from okey_env.rules import PRESETS
-from okey_env.tiles import NUM_SEATS
 
 OWN_TURNS = 2
 """A rollout ends when the searcher begins the turn of this number after the present one."""
@@ -58,100 +58,78 @@ NOISE_WORLDS = 20.0
 Floats = npt.NDArray[np.float32]
 
 
+class SearchState(NamedTuple):
+    """A search of one move under way. Letters: `C` = `MAX_CANDIDATES`."""
+
+    games: npt.NDArray[np.record]
+    """`(2,)` of GAME: a world, and the copy of it that is played in."""
+    scores: Floats
+    """`(C,)` of the candidates in points, the highest first, with the bonus in."""
+    found: npt.NDArray[np.int64]
+    """`(C,)` their actions."""
+    candidates: npt.NDArray[np.int64]
+    """`(C,)` the same, -1 for candidates that were dropped."""
+    tried: npt.NDArray[np.float64]
+    """`(3, C)` by candidate: the sum of its gains over the scorer's choice, of their squares, and the worlds."""
+    counts: npt.NDArray[np.int64]
+    """`(3,)` the number of candidates, 0 before a search begins; of those not dropped; of worlds tried."""
+
+
 @kernel
-def find_candidates(
-    seen: np.record,
-    rule: RuleWeights,
-    weights: Floats,
-    margin: np.float32,
-    bonus: np.float32,
-    scores: Floats,
-    candidates: npt.NDArray[np.int64],
-) -> int:
-    """Fill the candidates, that with the highest score first; returns how many: one where there is nothing to search.
+def find_candidates(seen: np.record, scorer: Policy, state: SearchState) -> int:
+    """Fill scores and actions of the candidates, the highest score first.
 
     Args:
         seen: the OBSERVATION of the seat to move.
-        rule: of the scorer, as the next three.
-        weights: see there.
-        margin: see there.
-        bonus: see there.
-        scores: `(MAX_CANDIDATES,)` to fill, in points, with the bonus in.
-        candidates: `(MAX_CANDIDATES,)` actions to fill.
+        scorer: the policy whose moves are searched.
+        state: `scores` and `found` are filled.
+
+    Returns:
+        How many candidates there are: one where there is nothing to search.
     """
-    count = score_candidates(position_of(seen), rule, weights, margin, bonus, candidates, scores)
-    for place in range(1, count):
-        score, action = scores[place], candidates[place]
-        while place > 0 and scores[place - 1] < score:
-            scores[place], candidates[place] = scores[place - 1], candidates[place - 1]
-            place -= 1
-        scores[place], candidates[place] = score, action
-    if seen.phase == PHASE_DRAW or candidates[0] == SHOW or candidates[0] >= FINISH:
+    scores, found = state.scores, state.found
+    count = score_candidates(position_of(seen), scorer, found, scores)
+    for index in range(1, count):
+        rank, score, action = index, scores[index], found[index]
+        while rank > 0 and scores[rank - 1] < score:
+            scores[rank], found[rank] = scores[rank - 1], found[rank - 1]
+            rank -= 1
+        scores[rank], found[rank] = score, action
+    if seen.phase == PHASE_DRAW or found[0] == SHOW or found[0] >= FINISH:
         return 1
     return count
 
 
 @kernel
-def roll_out(games: npt.NDArray[np.record], i: int, seat: int, seed: np.uint64, weights: Floats) -> float:
-    """Play game i on by rule; returns the zero-sum points that it brings `seat`, by the value network.
-
-    It is asked as each of the next `OWN_TURNS` turns of the seat begins, and the mean of what it says is returned: a
-    later look knows more of what a move leads to, an earlier one less of the luck in between.
-    """
-    game = games[i]
-    values = np.empty(NUM_SEATS, np.float32)
-    total, turns = 0.0, 0
-    while game.ending == NOT_ENDED:
-        if game.turn == seat and game.phase == PHASE_DRAW:
-            value_of(game, weights, values)
-            total += float(game.won[seat]) - float(game.lost[seat]) + float(values[seat])
-            turns += 1
-            if turns == OWN_TURNS:
-                return total / OWN_TURNS
-        apply(game, choose_in_game(games, i, seed))
-    return (total + (OWN_TURNS - turns) * (float(game.won[seat]) - float(game.lost[seat]))) / OWN_TURNS
-
-
-@kernel
-def try_worlds(
-    seen: np.record,
-    candidates: npt.NDArray[np.int64],
-    seed: np.uint64,
-    first: int,
-    number: int,
-    weights: Floats,
-    games: npt.NDArray[np.record],
-    tried: npt.NDArray[np.float64],
-) -> None:
-    """Try candidates in worlds `first`, `first + 1`, … of a seed.
+def try_worlds(seen: np.record, state: SearchState, rollouts: RolloutSettings, seed: np.uint64) -> None:
+    """Try the candidates that are left in the next `WORLDS_A_STAGE` worlds of a seed.
 
     Args:
         seen: the OBSERVATION of the seat to move.
-        candidates: `(C,)` actions, the scorer's choice first; those below 0 are left out.
+        state: the search; `tried` is added to.
+        rollouts: how the worlds are played on and valued.
         seed: settles the worlds.
-        first: number of the first world.
-        number: how many worlds.
-        weights: of the value network.
-        games: `(2,)` to work in.
-        tried: `(3, C)`; what each candidate gained over the first, its square, and the worlds are added.
     """
     seat = int(seen.seat)
-    for world in range(first, first + number):
+    points = np.empty(rollouts.own_turns, np.float64)
+    first = int(state.counts[2])
+    for world in range(first, first + WORLDS_A_STAGE):
         world_seed = derive_seed(seed, np.uint64(world))
-        if not sample_world(seen, 1, world_seed, games[0]):
+        if not sample_world(seen, 1, world_seed, state.games[0]):
             return
         base = 0.0
-        for place in range(len(candidates)):
-            if candidates[place] < 0:
+        for index in range(int(state.counts[0])):
+            if state.candidates[index] < 0:
                 continue
-            games[1] = games[0]
-            apply(games[1], candidates[place])
-            points = roll_out(games, 1, seat, world_seed, weights)
-            if place == 0:
-                base = points
-            tried[0, place] += points - base
-            tried[1, place] += (points - base) ** 2
-            tried[2, place] += 1
+            state.games[1] = state.games[0]
+            apply(state.games[1], state.candidates[index])
+            roll_out(state.games[1], seat, rollouts, world_seed, points)
+            worth = points.sum() / rollouts.own_turns
+            if index == 0:
+                base = worth
+            state.tried[0, index] += worth - base
+            state.tried[1, index] += (worth - base) ** 2
+            state.tried[2, index] += 1
 
 
 @kernel
@@ -200,66 +178,44 @@ def rate_gains(scores: Floats, candidates: npt.NDArray[np.int64], tried: npt.NDA
 
 @kernel
 def search_step(
-    records: npt.NDArray[np.record],
+    seen: npt.NDArray[np.record],
     i: int,
     seed: np.uint64,
-    rollouts: int,
-    rule: RuleWeights,
-    scorer: Floats,
-    margin: np.float32,
-    bonus: np.float32,
-    weights: Floats,
-    games: npt.NDArray[np.record],
-    scores: Floats,
-    found: npt.NDArray[np.int64],
-    candidates: npt.NDArray[np.int64],
-    tried: npt.NDArray[np.float64],
-    counts: npt.NDArray[np.int64],
+    budget: int,
+    scorer: Policy,
+    rollouts: RolloutSettings,
+    state: SearchState,
 ) -> int:
-    """Begin the search of a move, or go on with it, and tell the best move so far.
+    """Begin the search of a move, or go on with it.
 
     Args:
-        records: OBSERVATIONs; the observer of record i is to move.
+        seen: OBSERVATIONs; the observer of record i is to move.
         i: which of them.
         seed: of the bot.
-        rollouts: how many to add, to within a stage.
-        rule: of the scorer, as the next three.
-        scorer: its weights.
-        margin: see there.
-        bonus: see there.
-        weights: of the value network.
-        games: `(2,)` to work in.
-        scores: `(C,)` as in `find_candidates`.
-        found: `(C,)` as there.
-        candidates: `(C,)` the same, -1 for those that were dropped.
-        tried: `(3, C)` as in `try_worlds`.
-        counts: `(3,)` the number of candidates, 0 to begin a search; of those not dropped; of worlds tried.
+        budget: rollouts to add, to within a stage.
+        scorer: the policy whose moves are searched.
+        rollouts: how the worlds are played on and valued.
+        state: the search; `counts[0]` is 0 to begin one.
+
+    Returns:
+        The best move so far.
     """
-    seen = records[i]
+    counts, candidates = state.counts, state.candidates
     if counts[0] == 0:
-        counts[0] = find_candidates(seen, rule, scorer, margin, bonus, scores, found)
+        counts[0] = find_candidates(seen[i], scorer, state)
         counts[1] = counts[0]
         counts[2] = 0
-        candidates[:] = found
-        tried[:] = 0.0
+        candidates[:] = state.found
+        state.tried[:] = 0.0
     size = int(counts[0])
     best = 0
-    while rollouts > 0 and counts[1] > 1:
-        try_worlds(
-            seen,
-            candidates[:size],
-            move_seed(seen, seed),
-            int(counts[2]),
-            WORLDS_A_STAGE,
-            weights,
-            games,
-            tried,
-        )
+    while budget > 0 and counts[1] > 1:
+        try_worlds(seen[i], state, rollouts, move_seed(seen[i], seed))
         counts[2] += WORLDS_A_STAGE
-        rollouts -= WORLDS_A_STAGE * int(counts[1])
-        best = rate_gains(scores[:size], candidates[:size], tried)
+        budget -= WORLDS_A_STAGE * int(counts[1])
+        best = rate_gains(state.scores[:size], candidates[:size], state.tried)
         counts[1] = (candidates[:size] >= 0).sum()
-    return int(found[best])
+    return int(state.found[best])
 
 
 class SearchBot:
@@ -289,15 +245,21 @@ class SearchBot:
             raise ValueError(f"rollouts={rollouts} is out of range: expected 1 or more")
         if milliseconds is not None and not milliseconds > 0:
             raise ValueError(f"milliseconds={milliseconds} is out of range: expected more than 0")
-        self._rollouts = rollouts
+        self._budget = rollouts
         self._seconds = None if milliseconds is None else milliseconds / 1_000
         self._scorers = {preset: scorer or shipped_scorer(preset) for preset in PRESETS}
-        self._games = np.zeros(2, GAME)
-        self._scores = np.zeros(MAX_CANDIDATES, np.float32)
-        self._found = np.zeros(MAX_CANDIDATES, np.int64)
-        self._candidates = np.zeros(MAX_CANDIDATES, np.int64)
-        self._tried = np.zeros((3, MAX_CANDIDATES))
-        self._counts = np.zeros(3, np.int64)
+        self._state = SearchState(
+            games=np.zeros(2, GAME),
+            scores=np.zeros(MAX_CANDIDATES, np.float32),
+            found=np.zeros(MAX_CANDIDATES, np.int64),
+            candidates=np.zeros(MAX_CANDIDATES, np.int64),
+            tried=np.zeros((3, MAX_CANDIDATES)),
+            counts=np.zeros(3, np.int64),
+        )
+        everybody = Policy(EFFICIENT)
+        self._rollouts = {
+            preset: RolloutSettings(everybody, everybody, OWN_TURNS, load_value(preset)) for preset in PRESETS
+        }
         self.reset(seed)
 
     def reset(self, seed: int) -> None:
@@ -307,7 +269,7 @@ class SearchBot:
     @property
     def worlds(self) -> int:
         """In how many worlds the last move was tried; 0 for one that was clear."""
-        return int(self._counts[2])
+        return int(self._state.counts[2])
 
     def act(self, observation: Observation) -> int:
         """Choose one of `observation.legal_actions`."""
@@ -318,34 +280,16 @@ class SearchBot:
         return np.array([self._search(records, i) for i in range(len(records))], np.int64)
 
     def _search(self, records: npt.NDArray[np.record], i: int) -> int:
-        self._counts[:] = 0
+        self._state.counts[:] = 0
         preset = preset_of(records[i])
         if self._seconds is None:
-            return self._think(records, i, preset, self._rollouts)
+            return self._step(records, i, preset, self._budget)
         end = time.perf_counter() + self._seconds
-        action = self._think(records, i, preset, 1)  # a stage
-        while self._counts[1] > 1 and time.perf_counter() < end:
-            action = self._think(records, i, preset, 1)
+        action = self._step(records, i, preset, 1)  # one stage
+        while self._state.counts[1] > 1 and time.perf_counter() < end:
+            action = self._step(records, i, preset, 1)
         return action
 
-    def _think(self, records: npt.NDArray[np.record], i: int, preset: str, rollouts: int) -> int:
-        scorer = self._scorers[preset]
-        return int(
-            search_step(
-                records,
-                i,
-                self._seed,
-                rollouts,
-                scorer.rule,
-                scorer.weights,
-                np.float32(scorer.margin),
-                np.float32(scorer.bonus),
-                load_value(preset),
-                self._games,
-                self._scores,
-                self._found,
-                self._candidates,
-                self._tried,
-                self._counts,
-            )
-        )
+    def _step(self, records: npt.NDArray[np.record], i: int, preset: str, budget: int) -> int:
+        scorer, rollouts = self._scorers[preset].policy, self._rollouts[preset]
+        return int(search_step(records, i, self._seed, budget, scorer, rollouts, self._state))

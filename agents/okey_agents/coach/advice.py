@@ -1,7 +1,7 @@
 """The coach: every legal move of a position, the best first, with reasons in words and numbers.
 
 `advise` looks at an observation and nothing else. The distance after a move and the unseen tiles that then help are
-exact; the danger of a throw is what a regression says (`tile_odds`). Points are estimated for the moves worth a thought:
+exact; the danger of a throw is what a regression says (`tile_odds`). Points are estimated for the moves worth a try:
 the hidden tiles are dealt again many times in agreement with all that was seen (`belief`), the move is made, all four
 go on as `expert` does until the mover's second next turn, and what the round is worth then is left to a value network
 (`value`). All moves are tried in the same worlds, so that their differences are known better than their points. The
@@ -21,11 +21,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.bots.expert import choose_in_game, rate_batch
+from okey_agents.bots.rated import rate_batch
 from okey_agents.evaluate.statistics import Interval, t_quantile
 from okey_agents.thinking.position import position_of
+from okey_agents.thinking.rollout import RolloutSettings, roll_out
+from okey_agents.thinking.rule_weights import EXPERT
+from okey_agents.thinking.scorer.choose import Policy
 from okey_agents.thinking.tile_odds import needed_chance
-from okey_agents.thinking.value import value_for, value_of
+from okey_agents.thinking.value import value_for
 from okey_agents.thinking.worlds import sample_worlds
 from okey_env import hands
 from okey_env.actions import DRAW, NUM_ACTIONS, SHOW, TAKE, is_finish, tile_of, to_text
@@ -33,10 +36,10 @@ from okey_env.engine._jit import kernel
 from okey_env.engine.hand import BIT_OF_KIND
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.scoring import best_finish_points
-from okey_env.engine.state import GAME, NOT_ENDED, PHASE_DRAW, rules_of
+from okey_env.engine.state import GAME, rules_of
 from okey_env.engine.turn import apply
 from okey_env.observation import Observation
-from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD, kind_text
+from okey_env.tiles import NUM_KINDS, WILD, kind_text
 
 WORLDS = 300
 """How often the hidden tiles are dealt again, unless the caller says otherwise."""
@@ -140,7 +143,7 @@ def advise(observation: Observation, worlds: int = WORLDS, seed: int = 0, also: 
         raise ValueError(f"worlds={worlds} is out of range: expected 2 or more, or 0")
     legal = observation.legal_actions
     ratings = np.empty((1, NUM_ACTIONS), np.float32)
-    rate_batch(observation.records, ratings)
+    rate_batch(observation.records, EXPERT, ratings)
     by_rating = sorted(legal, key=lambda action: (-ratings[0, action], action))
     best = float(ratings[0, by_rating[0]])
     tried = [action for action in by_rating if ratings[0, action] >= best - MARGIN][:CANDIDATES]
@@ -172,52 +175,40 @@ def try_moves(observation: Observation, moves: Sequence[int], worlds: int, seed:
     if not sample_worlds(observation.records, 0, 1, word, games):
         raise ValueError("no world was found that agrees with the observation")
     points = np.empty((len(moves), worlds), np.float64)
-    play: npt.NDArray[Any] = np.zeros(1, GAME)
-    weights = value_for(rules_of(games[0]))
-    for place, move in enumerate(moves):
-        play_on(games, play, move, OWN_TURNS, word, weights, points[place])
+    scratch: npt.NDArray[Any] = np.zeros(1, GAME)
+    expert = Policy(EXPERT)
+    settings = RolloutSettings(expert, expert, OWN_TURNS, value_for(rules_of(games[0])))
+    for index, move in enumerate(moves):
+        try_in_worlds(games, scratch, move, settings, word, points[index])
     return points
 
 
 @kernel
-def play_on(
+def try_in_worlds(
     games: npt.NDArray[np.record],
-    play: npt.NDArray[np.record],
+    scratch: npt.NDArray[np.record],
     action: int,
-    own_turns: int,
+    settings: RolloutSettings,
     seed: np.uint64,
-    weights: npt.NDArray[np.float32],
     points: npt.NDArray[np.float64],
 ) -> None:
     """Fill `(N,)` points of the mover after an action in each of `(N,)` games that all stand before the same move.
 
     Args:
         games: the games, left as they are.
-        play: `(1,)`, a game to play in.
+        scratch: `(1,)`, a game to play in.
         action: what the seat to move does.
-        own_turns: after so many turns of the mover the value network has the word.
+        settings: how the round is played on and valued; the last value counts.
         seed: settles ties.
-        weights: of the value network.
         points: filled with points won less lost in the whole round.
     """
-    values = np.zeros(NUM_SEATS, np.float32)
+    values = np.empty(settings.own_turns, np.float64)
     for i in range(len(games)):
-        play[0] = games[i]
-        game = play[0]
-        mover = as_int(game.turn)
-        apply(game, action)
-        turns, throws = 0, as_int(game.throws)
-        while game.ending == NOT_ENDED:
-            if game.turn == mover and game.phase == PHASE_DRAW and game.throws != throws:
-                throws = as_int(game.throws)
-                turns += 1
-                if turns == own_turns:
-                    break
-            apply(game, choose_in_game(play, 0, seed))
-        points[i] = as_int(game.won[mover]) - as_int(game.lost[mover])
-        if game.ending == NOT_ENDED:
-            value_of(game, weights, values)
-            points[i] += values[mover]
+        scratch[0] = games[i]
+        mover = as_int(games[i].turn)
+        apply(scratch[0], action)
+        roll_out(scratch[0], mover, settings, seed, values)
+        points[i] = values[-1]
 
 
 def _standing(trials: npt.NDArray[np.float64], ratings: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

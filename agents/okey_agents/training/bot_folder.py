@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.bots.flat import FORMAT, FORMAT_VERSION, ONNX_FILE, WEIGHTS_FILE, checksum, load_bot
+from okey_agents.bots.folder import FORMAT, FORMAT_VERSION, ONNX_FILE, WEIGHTS_FILE, checksum, load_bot
 from okey_agents.training.checkpoint import Checkpoint, write_whole
 from okey_agents.training.runs import EVALUATION_FILE, RUN_FILE, as_json
 from okey_agents.training.schema import Config

@@ -13,7 +13,8 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from okey_agents.bots.flat import LearnedBot, checksum, load_bot
+from okey_agents.bots.flat import FlatBot
+from okey_agents.bots.folder import checksum, load_bot
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
 from okey_agents.training.export import export
 from okey_agents.training.flat.policy import make_policy, set_policy_arrays
@@ -65,7 +66,7 @@ def test_the_bot_plays_as_the_trained_policy_and_as_its_onnx_file(
     tiny_run: Path, tiny_bot: Path, tiny_config: Config
 ) -> None:
     bot = load_bot(tiny_bot)
-    assert isinstance(bot, LearnedBot)
+    assert isinstance(bot, FlatBot)
     policy = make_policy(bot.encoder.size, 109, tiny_config[NetworkConfig])
     set_policy_arrays(policy, load_checkpoint(checkpoints(tiny_run / "checkpoints")[0]).named("policy."))
     session = onnxruntime.InferenceSession(tiny_bot / "policy.onnx", providers=["CPUExecutionProvider"])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from okey_agents.bots.expert import ExpertBot
+from okey_agents.bots.rated import ExpertBot
 from okey_agents.bots.search import SearchBot, find_candidates, rate_gains
 from okey_agents.bots.shipped import shipped_scorer
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES
@@ -104,16 +104,9 @@ def test_believed_racks_foretell_better_what_is_held() -> None:
 def test_candidates_are_those_of_the_scorer_its_own_choice_first() -> None:
     scorer = shipped_scorer("gamelake")
     records = to_throw(5, 21).observe(to_throw(5, 21).turn).records
-    scores, candidates = np.zeros(MAX_CANDIDATES, np.float32), np.zeros(MAX_CANDIDATES, np.int64)
-    count = find_candidates(
-        np.array(records, OBSERVATION)[0],
-        scorer.rule,
-        scorer.weights,
-        np.float32(scorer.margin),
-        np.float32(scorer.bonus),
-        scores,
-        candidates,
-    )
+    state = SearchBot()._state
+    count = find_candidates(np.array(records, OBSERVATION)[0], scorer.policy, state)
+    scores, candidates = state.scores, state.found
     assert 2 <= count <= MAX_CANDIDATES
     assert len(set(candidates[:count])) == count
     assert (np.diff(scores[:count]) <= 0).all()

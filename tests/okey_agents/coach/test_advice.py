@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from okey_agents.bots.expert import ExpertBot
+from okey_agents.bots.rated import ExpertBot
 from okey_agents.coach import advice as coach
 from okey_agents.coach.advice import Advice, Reason, advise, try_moves
 from okey_env import Deal, hands

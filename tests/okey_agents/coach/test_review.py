@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from okey_agents.bots.expert import ExpertBot
+from okey_agents.bots.rated import ExpertBot
 from okey_agents.cli import main
 from okey_agents.coach.review import review
 from okey_env import Deal

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from okey_agents.bots.expert import ExpertBot
+from okey_agents.bots.rated import ExpertBot
 from okey_agents.thinking.draws import AfterDrawCounts, count_after_draw
 from okey_agents.thinking.position import position_of
 from okey_env import Round, hands

@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from okey_agents.bots.expert import ExpertBot
+from okey_agents.bots.rated import ExpertBot
 from okey_agents.thinking.hidden_tiles import (
     COMES,
     FINISHES,

@@ -5,7 +5,7 @@ They are known by name like the rule-based bots, and play on numpy and numba alo
 
 from pathlib import Path
 
-from okey_agents.bots.flat import load_bot
+from okey_agents.bots.folder import load_bot
 from okey_agents.bots.scorer import ScorerBot
 from okey_env.bots import Bot
 

@@ -45,23 +45,25 @@ def choose_by(position: Position, policy: Policy, seed: np.uint64) -> int:
     """The action of a policy; `seed` settles the ties of a rule."""
     if len(policy.weights) == 0:
         return choose_in_position(position, policy.rule, seed)
-    return choose_scored(position, policy.rule, policy.weights, policy.margin, policy.bonus)
+    return choose_scored(position, policy)
 
 
 @kernel
-def score_candidates(
-    position: Position,
-    rule: RuleWeights,
-    weights: Floats,
-    margin: np.float32,
-    bonus: np.float32,
-    actions: npt.NDArray[np.int64],
-    scores: Floats,
-) -> int:
-    """Fill `(C,)` candidates, the best rated first, and their scores in points; returns how many."""
+def score_candidates(position: Position, policy: Policy, actions: npt.NDArray[np.int64], scores: Floats) -> int:
+    """Fill the candidates of a decision, and their scores in points.
+
+    Args:
+        position: what the mover sees.
+        policy: a rule with a scorer.
+        actions: `(C,)` to fill, the best rated first.
+        scores: `(C,)` to fill, with the bonus of the rule's choice in.
+
+    Returns:
+        How many candidates there are.
+    """
     ratings = np.empty(NUM_ACTIONS, np.float32)
-    rate_position(position, rule, ratings)
-    count = pick_candidates(ratings, margin, actions)
+    rate_position(position, policy.rule, ratings)
+    count = pick_candidates(ratings, policy.margin, actions)
     if count == 1:
         scores[0] = 0
         return count
@@ -69,17 +71,17 @@ def score_candidates(
     features = np.empty((MAX_CANDIDATES, NUM_FEATURES), np.float32)
     after = np.empty(NUM_KINDS, np.uint64)
     fill_features(position, ratings, actions, count, after, table, features)
-    run_scorer(table, features, count, weights, scores)
-    scores[0] += bonus
+    run_scorer(table, features, count, policy.weights, scores)
+    scores[0] += policy.bonus
     return count
 
 
 @kernel
-def choose_scored(position: Position, rule: RuleWeights, weights: Floats, margin: np.float32, bonus: np.float32) -> int:
+def choose_scored(position: Position, policy: Policy) -> int:
     """The candidate with the highest score, the better rated of equals."""
     actions = np.empty(MAX_CANDIDATES, np.int64)
     scores = np.empty(MAX_CANDIDATES, np.float32)
-    count = score_candidates(position, rule, weights, margin, bonus, actions, scores)
+    count = score_candidates(position, policy, actions, scores)
     return int(actions[best_place(scores, count)])
 
 
@@ -94,17 +96,10 @@ def best_place(scores: Floats, count: int) -> int:
 
 
 @kernel
-def choose_batch(
-    records: npt.NDArray[np.record],
-    rule: RuleWeights,
-    weights: Floats,
-    margin: np.float32,
-    bonus: np.float32,
-    actions: npt.NDArray[np.int64],
-) -> None:
-    """Fill `(N,)` actions for `(N,)` OBSERVATION records, in each of which the observer is to move."""
+def choose_batch(records: npt.NDArray[np.record], policy: Policy, actions: npt.NDArray[np.int64]) -> None:
+    """Fill `(N,)` actions of a scorer for `(N,)` OBSERVATION records, in each of which the observer is to move."""
     for i in range(len(records)):
-        actions[i] = choose_scored(position_of(records[i]), rule, weights, margin, bonus)
+        actions[i] = choose_scored(position_of(records[i]), policy)
 
 
 @kernel
@@ -124,18 +119,18 @@ def choose_at(
 def play_duels(
     games: npt.NDArray[np.record],
     challenger: Policy,
-    field: Policy,
+    opponent: Policy,
     seed: np.uint64,
     first: int,
     points: npt.NDArray[np.int64],
     wins: npt.NDArray[np.int64],
 ) -> None:
-    """Play deals `first`, `first + 1`, … with the challenger in each seat in turn against three of the field.
+    """Play deals `first`, `first + 1`, … with the challenger in each seat in turn against three opponents.
 
     Args:
         games: `(1,)`, a game with its rules and draw queues; played in.
         challenger: plays one seat.
-        field: plays the others.
+        opponent: plays the others.
         seed: settles deals and ties.
         first: number of the first deal.
         points: `(D, 4)` filled with what the challenger won, less what it lost, by deal and seat.
@@ -150,6 +145,6 @@ def play_duels(
                 if game.turn == seat:
                     apply(game, choose_by(position, challenger, seed))
                 else:
-                    apply(game, choose_by(position, field, seed))
+                    apply(game, choose_by(position, opponent, seed))
             points[i, seat] = int(game.won[seat]) - int(game.lost[seat])
             wins[i, seat] = game.winner == seat

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
-from okey_agents.bots import efficient as efficient_bot
-from okey_agents.bots import expert as expert_bot
+from okey_agents.bots.rated import rate_batch
+from okey_agents.thinking.rule_weights import EFFICIENT, EXPERT
 from okey_agents.training.flat.batches import Batch, collect
 from okey_agents.training.progress import ProgressStage
 from okey_agents.training.schema import Between, Config, Count, Positive, Rate, Section
@@ -42,7 +42,7 @@ NUM_STEPS = 256
 """Decisions in each of them that are learned from together: a batch of about 30,000 observations."""
 _TEACHER_STREAM = 2**63
 """The index under the run's seed from which the seeds of the teacher's rounds are derived; PPO counts up from 0."""
-_RATING = {"efficient": efficient_bot.rate_batch, "expert": expert_bot.rate_batch}
+_RATED = {"efficient": EFFICIENT, "expert": EXPERT}
 """By teacher: the function that fills the ratings of all actions."""
 
 
@@ -70,10 +70,10 @@ class ImitationConfig(Section):
 
     def check(self, config: Config) -> None:
         """Refuse a teacher without ratings where they are needed, and a run of imitation without decisions."""
-        if self.softness and self.teacher not in _RATING:
+        if self.softness and self.teacher not in _RATED:
             raise ValueError(
                 f"imitation.teacher = {self.teacher!r} does not rate its moves: with "
-                f"imitation.softness = {self.softness:g}, expected {' or '.join(map(repr, _RATING))}"
+                f"imitation.softness = {self.softness:g}, expected {' or '.join(map(repr, _RATED))}"
             )
         if config[RunConfig].recipe == "imitation" and self.decisions == 0:
             raise ValueError("imitation.decisions = 0 is out of range: the recipe 'imitation' expects at least 1")
@@ -165,7 +165,7 @@ class Teacher:
     """
 
     def __init__(self, name: str, seed: int, softness: float) -> None:
-        self._rate = _RATING[name] if softness else None
+        self._weights = _RATED[name] if softness else None
         self._softness = np.float32(softness)
         self._bot = make_bot(name, seed)
         self._targets: list[Floats] = []
@@ -173,12 +173,12 @@ class Teacher:
     def choose(self, games: SelfPlay) -> npt.NDArray[np.int64]:
         """Its moves `(G,)`; of equal ratings, the first."""
         targets = np.zeros((games.num_games, NUM_ACTIONS), np.float32)
-        if self._rate is None:
+        if self._weights is None:
             every = np.arange(games.num_games)
             actions = choose_for(self._bot, games.games, every, games.records)
             targets[every, actions] = 1
         else:
-            self._rate(games.records, targets)  # -inf for illegal actions
+            rate_batch(games.records, self._weights, targets)  # -inf for illegal actions
             actions = targets.argmax(axis=1)
             targets -= targets.max(axis=1, keepdims=True)
             np.exp(targets * self._softness, out=targets)

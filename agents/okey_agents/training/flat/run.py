@@ -16,7 +16,7 @@ from rich.console import Console
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch.utils.tensorboard import SummaryWriter
 
-from okey_agents.bots.flat import LearnedBot
+from okey_agents.bots.flat import FlatBot
 from okey_agents.bots.network import Network
 from okey_agents.evaluate.arena import evaluate
 from okey_agents.training.checkpoint import Checkpoint, save_checkpoint, write_whole
@@ -134,7 +134,7 @@ class FlatRun:
         if settings.deals == 0:
             return
         network = Network(acting_layers(policy_arrays(policy)))
-        bot = LearnedBot("learner", as_encoder(self.config[EnvConfig].encoder), network)
+        bot = FlatBot("learner", as_encoder(self.config[EnvConfig].encoder), network)
         rules, run = self.config[GameConfig].rules, self.config[RunConfig]
         seed = derive_seed(run.seed, _EVALUATION_STREAM)
         scores = []

@@ -14,7 +14,7 @@ import onnxruntime
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from okey_agents.bots.flat import SCORER_ENCODER
+from okey_agents.bots.folder import SCORER_ENCODER
 from okey_agents.thinking.rule_weights import RULE_NAME
 from okey_agents.thinking.scorer.features import FEATURES_VERSION, MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE
 from okey_agents.thinking.scorer.network import NARROW, SHAPES, WIDE, run_scorer

@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from okey_agents.thinking.position import position_in
 from okey_agents.thinking.rating import best_of, rate_position
+from okey_agents.thinking.rollout import RolloutSettings, for_rollouts, roll_out
 from okey_agents.thinking.scorer.choose import Policy, best_place, choose_by
 from okey_agents.thinking.scorer.features import MAX_CANDIDATES, fill_features, pick_candidates
 from okey_agents.thinking.scorer.network import run_scorer
-from okey_agents.thinking.value import NUM_VALUE_INPUTS, value_for
+from okey_agents.thinking.value import value_for
 from okey_agents.training.chance import STEPS, happens
 from okey_agents.training.scorer.decisions import DecisionBuffer
-from okey_agents.training.scorer.rollout import for_rollouts, look_at_rack, play_on, worth_of_position
 from okey_env.actions import NUM_ACTIONS
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal_round
@@ -34,19 +34,6 @@ from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS
 
 Floats = npt.NDArray[np.float32]
-
-
-class RolloutSettings(NamedTuple):
-    """How a round is played on after a candidate, and valued."""
-
-    rollout_policy: Policy
-    """Plays for the mover."""
-    rollout_opponent: Policy
-    """Plays for the other seats."""
-    own_turns: int
-    """The position is valued at so many next turns of the mover; the label is the mean."""
-    value_weights: Floats
-    """`(W,)` of the network of `thinking.value`."""
 
 
 class LabelSettings(NamedTuple):
@@ -92,22 +79,14 @@ def label_candidates(
         labels: `(C,)` or longer, to fill.
     """
     mover = int(games[0].turn)
-    distances = np.empty(NUM_SEATS, np.int64)
-    useful = np.empty(NUM_SEATS, np.uint64)
-    found = np.empty(1, np.uint64)
-    inputs = np.empty(NUM_VALUE_INPUTS, np.float32)
-    values = np.empty(NUM_SEATS, np.float32)
+    points = np.empty(settings.own_turns, np.float64)
     for index in range(len(actions)):
         games[1] = games[0]
-        game = games[1]
-        apply(game, actions[index])
+        apply(games[1], actions[index])
+        roll_out(games[1], mover, settings, seed, points)
         total = np.float32(0)
-        for _ in range(settings.own_turns):
-            play_on(game, mover, settings.rollout_policy, settings.rollout_opponent, seed)
-            if game.ending == NOT_ENDED:
-                for seat in range(NUM_SEATS):
-                    look_at_rack(game, seat, distances, useful, found)
-            total += worth_of_position(game, mover, distances, useful, settings.value_weights, inputs, values)
+        for turn in range(settings.own_turns):
+            total += np.float32(points[turn])
         labels[index] = total / np.float32(settings.own_turns)
 
 

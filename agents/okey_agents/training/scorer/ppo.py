@@ -20,12 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
+from okey_agents.thinking.rollout import RolloutSettings, for_rollouts
 from okey_agents.thinking.scorer.choose import Policy
 from okey_agents.thinking.value import value_for
 from okey_agents.training.progress import ProgressStage
 from okey_agents.training.schema import Between, Config, Count, Positive, Rate, Section, Share
-from okey_agents.training.scorer.labels import RolloutSettings
-from okey_agents.training.scorer.rollout import for_rollouts
 from okey_agents.training.scorer.self_play import SelfPlayBatch, SelfPlaySettings, play_batch
 from okey_agents.training.scorer.soft_clone import SoftCloneConfig, rated_decisions
 from okey_agents.training.sections import ChoiceConfig, DuelConfig, RunConfig

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from okey_agents.bots.expert import rate_batch
-from okey_agents.bots.flat import LearnedBot, load_bot
+from okey_agents.bots.flat import FlatBot
+from okey_agents.bots.folder import load_bot
+from okey_agents.bots.rated import rate_batch
+from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
 from okey_agents.training.export import export
 from okey_agents.training.flat import imitation as module
@@ -40,7 +42,7 @@ def test_a_soft_lesson_is_the_softmax_of_the_ratings(games: SelfPlay) -> None:
     actions = teacher.choose(games)
     targets = teacher.targets()
     ratings = np.empty((16, 109), np.float32)
-    rate_batch(games.records, ratings)
+    rate_batch(games.records, EXPERT, ratings)
     np.testing.assert_array_equal(actions, ratings.argmax(axis=1))
     assert (targets[games.masks == 0] == 0).all()
     assert targets.sum(axis=1) == pytest.approx(1)
@@ -107,7 +109,7 @@ def test_a_run_that_was_stopped_and_taken_up_ends_with_the_same_weights_and_expo
         np.testing.assert_array_equal(array, other[name], err_msg=name)
 
     bot = load_bot(export(whole, tmp_path / "bot"))
-    assert isinstance(bot, LearnedBot)
+    assert isinstance(bot, FlatBot)
     for weights, bias in bot.network.layers:
         for array in (weights, bias):
             np.testing.assert_array_equal(array, array.astype(np.float16).astype(np.float32))

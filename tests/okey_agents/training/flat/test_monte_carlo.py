@@ -10,7 +10,8 @@ import onnxruntime
 import pytest
 import torch
 
-from okey_agents.bots.flat import LearnedBot, load_bot
+from okey_agents.bots.flat import FlatBot
+from okey_agents.bots.folder import load_bot
 from okey_agents.training.checkpoint import Arrays, checkpoints, load_checkpoint
 from okey_agents.training.export import export
 from okey_agents.training.flat import monte_carlo as module
@@ -107,7 +108,7 @@ def test_an_output_becomes_what_its_action_paid_and_unfinished_rounds_are_left_o
 
 def test_what_it_exports_plays_the_highest_output_of_the_legal_ones(finished: Path, tmp_path: Path) -> None:
     bot = load_bot(export(finished, tmp_path / "bot"))
-    assert isinstance(bot, LearnedBot)
+    assert isinstance(bot, FlatBot)
     policy = make_policy(bot.encoder.size, 109, _config()[NetworkConfig])
     set_policy_arrays(policy, load_checkpoint(checkpoints(finished / "checkpoints")[0]).named("policy."))
     session = onnxruntime.InferenceSession(tmp_path / "bot" / "policy.onnx", providers=["CPUExecutionProvider"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from okey_agents.training.scorer.rollout import deal_stock_again
+from okey_agents.thinking.rollout import deal_stock_again
 from okey_env import Rules
 from okey_env.engine.batch import act_in, deal_in
 from okey_env.engine.state import NO_SEAT, PHASE_DRAW, new_games

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from okey_agents.bots.expert import ExpertBot
-from okey_agents.bots.flat import load_bot
+from okey_agents.bots.folder import load_bot
+from okey_agents.bots.rated import ExpertBot
 from okey_agents.bots.scorer import ScorerBot
 from okey_agents.thinking.rule_weights import EXPERT, rule_data, rule_of
 from okey_agents.thinking.scorer.choose import Policy
@@ -278,7 +278,7 @@ def test_the_exported_scorer_plays_legal_moves_alone_as_in_a_batch(scorer_folder
     bot = make_bot(scorer_folder)
     assert isinstance(bot, ScorerBot)
     assert isinstance(bot, BatchBot)
-    np.testing.assert_array_equal(bot.weights, load_checkpoint(tiny_scorer_run / "best.ckpt").arrays["scorer"])
+    np.testing.assert_array_equal(bot.policy.weights, load_checkpoint(tiny_scorer_run / "best.ckpt").arrays["scorer"])
     assert (scorer_folder / "weights.npz").stat().st_size < 2_000_000
     for preset in ("gamelake", "klasik"):
         round = Round(preset, seed=11)
