@@ -1,11 +1,11 @@
-"""The exact solver of a hand: how far from a finish it is, what finishes it, which tiles help, how it lies best.
+"""The exact solver of a hand: its distance from a finish, the finishing tiles, the useful tiles, the best arrangement.
 
 A hand is two words and a number, `once, twice, wilds` (see `bits`); sets of kinds are words in the same order.
 Kernels only: nothing here checks its arguments. `okey_env.hands` is the public, checked form.
 
-From Python, pass words as `np.uint64`: numba hands them out as plain integers, and compiles everything once
-more for those. Between kernels, pass no literals (`True`, `0`) where a variable will do, for the same
-reason.
+From Python, pass words as `np.uint64`: numba returns words as plain integers, and would compile every kernel a second
+time for plain integers. Between kernels, pass variables and no literals (`True`, `0`) for the same reason: numba
+compiles a kernel again for each literal.
 """
 
 from okey_env.engine.hand.analysis import analyse, distance_and_useful, useful_of_cover

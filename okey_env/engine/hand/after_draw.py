@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.engine._jit import kernel, linked
-from okey_env.engine.hand.analysis import beside, note_three, note_two_fives, same_number
+from okey_env.engine.hand.analysis import beside, collect_three, collect_two_fives, same_number
 from okey_env.engine.hand.bits import FACES, KIND_OF_BIT, WORD, Word, as_int, fold, lowest_bit, with_top
 from okey_env.engine.hand.parts import (
     EXTRA,
@@ -77,7 +77,7 @@ def most_in_three(once: int, twice: int, extra: int) -> int:
 @linked("void", "int64", "int64", "int64", "int64", "int64", "uint64[::1]")
 def note_beside(once: int, twice: int, extra: int, needed: int, part: int, found: Any) -> None:
     """Go through the arrangements in three slots that hold `needed` tiles, beside a part chosen already."""
-    note_three(once, twice, extra, needed, 0, -1, part, found)
+    collect_three(once, twice, extra, needed, 0, -1, part, found)
 
 
 @kernel(borrows=True)
@@ -181,7 +181,7 @@ def useful_after_draw(drawing: AfterDraw, bit: int) -> int:
     once, twice = drawing.top | ends, drawing.top_twice | drawing.top & ends
     if drawing.in_fives >= needed - 1:
         drawing.found[0] = np.uint64(0)
-        note_two_fives(once, twice, needed, drawing.found)
+        collect_two_fives(once, twice, needed, drawing.found)
         missing |= as_int(drawing.found[0])
     if helps == 0 and drawing.unused >= 0:
         missing |= beside(ends, 2 + drawing.unused) | (same_number(ends & FACES) & ~ends)
@@ -214,7 +214,7 @@ def throws_after_draw(drawing: AfterDraw, bit: int, after: Any) -> int:
         note_beside(once, twice, 2 - EXTRA[pattern], needed - HELD[pattern], part, after)
     once, twice = drawing.top | ends, drawing.top_twice | drawing.top & ends
     if drawing.in_fives >= drawing.covered:
-        note_two_fives(once, twice, needed, after)
+        collect_two_fives(once, twice, needed, after)
     places = WORD if drawing.run_13_1 else FACES
     keep = 0
     tiles = once & FACES

@@ -1,21 +1,27 @@
-"""`analyse`: everything one wants to know about a hand before a throw, in one search.
+"""`analyse`: all that a player needs to know of the melds in a hand before a throw, in one search.
 
 The cover M of a hand (see `search`) changes by 0 or 1 with each tile, so two sets decide everything:
 
-* the *keep set*, the tiles that can go without loss: t with M(h - t) = M. That is so if and only if some best rack T,
-  one with |T ∩ h| = M, uses fewer copies of t than the hand has: if t is *left over* in some best arrangement.
-* the *useful tiles*, f with M(h + f) = M + 1: if and only if some best rack uses more copies of f than the hand has,
-  if f is *missing* in some best arrangement. And f is useful after t is thrown if both are true of one arrangement.
+* The *keep set* holds the tiles that can be thrown without loss: t with M(h - t) = M. A best rack is a rack T with
+  |T ∩ h| = M. The tile t is in the keep set if and only if some best rack uses fewer copies of t than the hand has,
+  which means that t is *left over* in some best arrangement.
+* The *useful tiles* are f with M(h + f) = M + 1. The tile f is useful if and only if some best rack uses more copies of
+  f than the hand has, which means that f is *missing* in some best arrangement. The tile f is useful after t is thrown
+  if and only if t is left over and f is missing in the same best arrangement.
 
-So the search of `search` is run again with M known, through *all* best arrangements, and at the end of each it notes
-the missing tiles with each left-over one. Parts are chosen in the same order; what differs is the end:
+Therefore the search of the module `search` is run again with M known, through *all* best arrangements. At the end of
+each arrangement, the missing tiles are collected for each left-over tile. Parts are chosen in the same order as in
+`search`; only the last slots are treated differently:
 
-* slots that take single tiles: any left-over tile may be one, and all that can lie in a meld with it is missing;
-* a last slot that takes two tiles: for each left-over tile, the pairs among the others, all at once by word operations;
-* two last slots that take two tiles each: for each pair, the tiles that may go so that another pair stays.
+* Slots that take single tiles: any left-over tile may be that single tile, and every tile that can lie in a meld with
+  it is missing.
+* A last slot that takes two tiles: for each left-over tile, all pairs among the other tiles are found at once by
+  operations on words.
+* Two last slots that take two tiles each: for each pair, the search finds the tiles that can be left over while another
+  pair stays in the hand.
 
-Unused extra tiles make the melds larger (there are racks of 14 only), so they widen what is missing around a part.
-A missing tile is never among the left-over ones, or the arrangement would not have been best.
+A winning rack has exactly 14 tiles, so extra tiles that no part uses make the melds larger: more tiles are then missing
+around each part. A missing tile is never a left-over tile, because otherwise the arrangement would not be a best one.
 """
 
 from typing import Any, NamedTuple
@@ -58,59 +64,69 @@ from okey_env.engine.hand.parts import (
 )
 from okey_env.engine.hand.search import largest_of, search_cover, without
 
-LEFT_OVER = 1 << 60  # a mark beside the missing tiles: this tile was left over in a best arrangement
+LEFT_OVER = 1 << 60  # a mark in a word of missing tiles: this tile was left over in a best arrangement
 
-# A chosen part is noted as `pattern << 6 | bit`. `found [53]`, by kind, collects for each left-over tile the missing
-# ones; `found [1]` collects those of all together, for hands with more tiles than their cover, which always leave one
-# over. `run_13_1` is not passed on: tiles at position 13 are masked at the very end.
+# A chosen part is written as `pattern << 6 | bit`. The `collect_*` kernels write into `found` uint64. `found [53]` has,
+# by kind of the left-over tile, the word of the missing tiles. `found [1]` has one word of the missing tiles for all
+# left-over tiles together; it serves hands with more tiles than their cover, in which some tile is always left over.
+# `run_13_1` is not passed on, because the callers mask the tiles at position 13 at the very end.
 
 
 @kernel
 def missing_of(part: int, more: int) -> int:
-    """The missing tiles of a chosen part whose meld may be `more` tiles larger than need be."""
+    """The missing tiles of a chosen part, as a word, if its meld may be `more` tiles larger than the smallest one."""
     return missing_of_part(part >> 6, part & 63, more)
 
 
 @kernel
 def beside(word: int, reach: int) -> int:
-    """The places in runs up to `reach` from the tiles of `word`."""
-    places = word << 4 | word >> 4 | word << 8 | word >> 8
+    """The faces of the same colour up to `reach` numbers away from a tile of `word`, as a word; `reach` is 2 to 4."""
+    positions = word << 4 | word >> 4 | word << 8 | word >> 8
     if reach >= 3:
-        places |= word << 12 | word >> 12
+        positions |= word << 12 | word >> 12
     if reach >= 4:
-        places |= word << 16 | word >> 16
-    return places
+        positions |= word << 16 | word >> 16
+    return positions
 
 
 @kernel
 def same_number(word: int) -> int:
-    """All faces of the numbers in `word`."""
+    """All faces that have the number of a face in `word`, as a word."""
     numbers = word | word >> 1
     numbers = (numbers | numbers >> 2) & 0x1111111111111
     return numbers * 15
 
 
 @kernel(borrows=True)
-def note_one(tile: int, missing: int, found: Any) -> None:
-    """A tile is left over in an arrangement that lacks `missing`."""
-    place = KIND_OF_BIT[lowest_bit(tile)] if len(found) > 1 else 0
-    found[place] |= np.uint64((missing & (WORD | MARKS)) | LEFT_OVER)
+def collect_one(tile: int, missing: int, found: Any) -> None:
+    """Collect `missing`, the missing tiles of one arrangement, for the left-over tile `tile` (a word of one bit)."""
+    index = KIND_OF_BIT[lowest_bit(tile)] if len(found) > 1 else 0
+    found[index] |= np.uint64((missing & (WORD | MARKS)) | LEFT_OVER)
 
 
 @kernel(borrows=True)
-def note(once: int, missing: int, found: Any) -> None:
-    """Every tile of `once` is left over in an arrangement that lacks `missing`."""
+def collect(once: int, missing: int, found: Any) -> None:
+    """Collect `missing`, the missing tiles of one arrangement, for every tile of `once`: all of them are left over."""
     tiles = once & FACES
     if len(found) == 1:
         tiles &= -tiles
     while tiles:
-        note_one(tiles, missing, found)
+        collect_one(tiles, missing, found)
         tiles &= tiles - 1
 
 
 @kernel(borrows=True)
-def note_singles(once: int, twice: int, slots: int, reach: int, groups: int, missing: int, found: Any) -> None:
-    """The last `slots` take a tile each, for runs up to `reach` away and, if `groups` is 1, for groups."""
+def collect_singles(once: int, twice: int, slots: int, reach: int, groups: int, missing: int, found: Any) -> None:
+    """Collect for arrangements in which each of the last `slots` slots takes a single tile.
+
+    Args:
+        once, twice: the tiles that no part holds, as words.
+        slots: the number of slots that take a single tile.
+        reach: how many numbers away a tile can lie in a run with a single tile.
+        groups: 1 if a single tile may lie in a group too, else 0.
+        missing: the missing tiles of the parts chosen before.
+        found: what is collected, see the top of this module.
+    """
     if popcount(once & FACES) + popcount(twice & FACES) <= slots:
         return
     tiles = once & FACES
@@ -121,12 +137,12 @@ def note_singles(once: int, twice: int, slots: int, reach: int, groups: int, mis
         more = beside(others, reach)
         if groups:
             more |= same_number(others & FACES) & ~others
-        note_one(tile, missing | more & WORD, found)
+        collect_one(tile, missing | more & WORD, found)
 
 
 @kernel
 def pair_starts(held: int, extra: int) -> int:
-    """The tiles of `held` (with its top) at which a pair begins that a slot with `extra` tiles to spare can take."""
+    """The first tiles of the pairs in `held` (with its top) that fit into a slot with `extra` extra tiles: a word."""
     others = held >> 4 | held >> 8 | next_colour(held) | opposite_colour(held)
     if extra >= 1:
         others |= held >> 12
@@ -136,26 +152,31 @@ def pair_starts(held: int, extra: int) -> int:
 
 
 @kernel
-def places_in_pair(tile: int, extra: int) -> int:
-    """Where the second tile of a pair may lie that begins at `tile`."""
-    places = tile << 4 | tile << 8 | (same_number(tile) ^ tile)
+def second_of_pair(tile: int, extra: int) -> int:
+    """The faces that make a pair with `tile` as its first tile, in a slot with `extra` extra tiles, as a word."""
+    positions = tile << 4 | tile << 8 | (same_number(tile) ^ tile)
     if extra >= 1:
-        places |= tile << 12
+        positions |= tile << 12
         if extra >= 2:
-            places |= tile << 16
-    return places
+            positions |= tile << 16
+    return positions
 
 
 @kernel
 def spare_beside_pair(once: int, twice: int, extra: int) -> int:
-    """The tiles of which any one may go so that the others still hold a pair for a slot with `extra` tiles to spare."""
+    """The tiles that can be left over one at a time, as a word: the other tiles still hold a pair.
+
+    Args:
+        once, twice: the tiles that no part holds, as words.
+        extra: the extra tiles of the slot that takes the pair.
+    """
     starts = pair_starts(once, extra)
     if starts == 0:
         return 0
     first = starts & -starts
-    second = places_in_pair(first, extra) & once
+    second = second_of_pair(first, extra) & once
     pair = fold(first | (second & -second)) & ~twice
-    spare = once & FACES & ~pair  # for all others this pair is there
+    spare = once & FACES & ~pair  # a tile outside this pair leaves the pair whole
     while pair:
         tile = pair & -pair
         pair ^= tile
@@ -166,18 +187,18 @@ def spare_beside_pair(once: int, twice: int, extra: int) -> int:
 
 
 class Start(NamedTuple):
-    """Where a search goes on: pattern `first` at the bits of `floor`, then later patterns. Earlier parts were tried."""
+    """Where a search continues: pattern `first` at the bits of `floor`, then later patterns; earlier parts are done."""
 
     first: int
     floor: int
 
 
 @kernel(borrows=True)
-def note_two_pairs(once: int, twice: int, mask: int, extra: int, start: Start, a: int, b: int, found: Any) -> None:
-    """The last two slots take two tiles each, of the patterns in `mask`.
+def collect_two_pairs(once: int, twice: int, mask: int, extra: int, start: Start, a: int, b: int, found: Any) -> None:
+    """Collect for arrangements in which the last two slots take two tiles each, of the patterns in `mask`.
 
-    One pair is chosen, and it is enough to know that there is another: what is missing around that one is noted when it
-    is chosen itself, here or, if it comes before `start`, in an earlier slot.
+    For each pair it is enough to know that another pair exists. The missing tiles around the other pair are collected
+    when the other pair is chosen: in this call or, if it comes before `start`, in a call for an earlier slot.
     """
     while mask:
         pattern = lowest_bit(mask)
@@ -191,7 +212,7 @@ def note_two_pairs(once: int, twice: int, mask: int, extra: int, start: Start, a
             once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
             extra_left = extra - EXTRA[pattern]
             tiles = once_left & FACES
-            for used in range(extra_left + 1):  # by the other pair: the less it uses, the more is missing
+            for used in range(extra_left + 1):  # extra tiles of the other pair; fewer leave more tiles missing
                 if len(found) > 1:
                     spare = tiles & spare_beside_pair(once_left, twice_left, used)
                 else:
@@ -199,7 +220,7 @@ def note_two_pairs(once: int, twice: int, mask: int, extra: int, start: Start, a
                 if spare:
                     more = extra_left - used
                     missing = missing_of(a, more) | missing_of(b, more) | missing_of_part(pattern, bit, more)
-                    note(spare, missing, found)
+                    collect(spare, missing, found)
                     tiles &= ~spare
                 if tiles == 0:
                     break
@@ -207,7 +228,16 @@ def note_two_pairs(once: int, twice: int, mask: int, extra: int, start: Start, a
 
 @kernel
 def missing_of_pairs(held: int, more: int, missing_0: int, missing_1: int, missing_2: int) -> int:
-    """What is missing if the last slot takes any pair of `held`, 0 if there is none; see `note_pairs`."""
+    """The missing tiles of all arrangements in which the last slot takes a pair of `held`, with the mark LEFT_OVER.
+
+    Args:
+        held: the tiles for the last slot, as a word with its top.
+        more: extra tiles that are still unused, 0 to 2.
+        missing_0, missing_1, missing_2: the missing tiles of the other parts if 0, 1 or 2 extra tiles stay unused.
+
+    Returns:
+        A word; 0 if `held` has no such pair.
+    """
     missing = 0
     rest = 0
     first_second = held & held >> 4
@@ -245,13 +275,13 @@ def missing_of_pairs(held: int, more: int, missing_0: int, missing_1: int, missi
 
 
 @kernel(borrows=True)
-def note_pairs(once: int, twice: int, more: int, missing_0: int, missing_1: int, missing_2: int, found: Any) -> None:
-    """The last slot takes two tiles. `more` extra tiles are unused, and `missing_x` what lacks if x stay so."""
+def collect_pairs(once: int, twice: int, more: int, missing_0: int, missing_1: int, missing_2: int, found: Any) -> None:
+    """Collect for arrangements in which the last slot takes two tiles; arguments as in `missing_of_pairs`."""
     missing = missing_of_pairs(once, more, missing_0, missing_1, missing_2)
     if missing == 0:
         return
     if len(found) == 1:
-        note(once, missing, found)
+        collect(once, missing, found)
         return
     tiles = once & FACES
     while tiles:
@@ -260,18 +290,18 @@ def note_pairs(once: int, twice: int, more: int, missing_0: int, missing_1: int,
         rest, _ = without(once, twice, tile)
         missing = missing_of_pairs(rest, more, missing_0, missing_1, missing_2)
         if missing:
-            note_one(tile, missing, found)
+            collect_one(tile, missing, found)
 
 
 @kernel(borrows=True)
-def note_last(
+def collect_last(
     once: int, twice: int, extra: int, needed: int, start: Start, chosen: tuple[int, int, int], found: Any
 ) -> None:
-    """One slot is left and must take `needed` tiles; three parts were chosen before."""
+    """Collect for arrangements in which the last slot takes `needed` tiles; `chosen` are the three parts before it."""
     a, b, c = chosen
     if needed == 1:
         missing = missing_of(a, extra) | missing_of(b, extra) | missing_of(c, extra)
-        note_singles(once, twice, needed, 2 + extra, ONE, missing, found)
+        collect_singles(once, twice, needed, 2 + extra, ONE, missing, found)
         return
     if needed == 2:
         missing_0 = missing_of(a, ZERO) | missing_of(b, ZERO) | missing_of(c, ZERO)
@@ -281,7 +311,7 @@ def note_last(
             missing_1 = missing_of(a, ONE) | missing_of(b, ONE) | missing_of(c, ONE)
             if extra >= 2:
                 missing_2 = missing_of(a, TWO) | missing_of(b, TWO) | missing_of(c, TWO)
-        note_pairs(once, twice, extra, missing_0, missing_1, missing_2, found)
+        collect_pairs(once, twice, extra, missing_0, missing_1, missing_2, found)
         return
     mask = patterns_held(once) & FITTING[extra] & -1 << start.first
     while mask:
@@ -298,21 +328,21 @@ def note_last(
             rest, _ = without(once, twice, tiles_of_part(pattern, bit))
             more = extra - EXTRA[pattern]
             missing = missing_of(a, more) | missing_of(b, more) | missing_of(c, more)
-            note(rest, missing | missing_of_part(pattern, bit, more), found)
+            collect(rest, missing | missing_of_part(pattern, bit, more), found)
 
 
 @kernel(borrows=True)
-def note_two(once: int, twice: int, extra: int, needed: int, start: Start, a: int, b: int, found: Any) -> None:
-    """Two slots are left; see `note_four`."""
+def collect_two(once: int, twice: int, extra: int, needed: int, start: Start, a: int, b: int, found: Any) -> None:
+    """Collect for arrangements in which the last two slots take `needed` tiles; parts `a` and `b` came before them."""
     if needed > 6 + extra:
         return
     if needed == 2:
         missing = missing_of(a, extra) | missing_of(b, extra)
-        note_singles(once, twice, needed, 2 + extra, ONE, missing, found)
+        collect_singles(once, twice, needed, 2 + extra, ONE, missing, found)
         return
     mask = patterns_held(once) & FITTING[extra] & -1 << start.first
     if needed == 4:
-        note_two_pairs(once, twice, mask & PAIRS, extra, start, a, b, found)
+        collect_two_pairs(once, twice, mask & PAIRS, extra, start, a, b, found)
         mask &= ~PAIRS
     while mask:
         pattern = lowest_bit(mask)
@@ -331,16 +361,16 @@ def note_two(once: int, twice: int, extra: int, needed: int, start: Start, a: in
             extra_left = extra - EXTRA[pattern]
             needed_left = needed - HELD[pattern]
             part = pattern << 6 | bit
-            note_last(once_left, twice_left, extra_left, needed_left, Start(pattern, -1 << bit), (a, b, part), found)
+            collect_last(once_left, twice_left, extra_left, needed_left, Start(pattern, -1 << bit), (a, b, part), found)
 
 
 @kernel(borrows=True)
-def note_three(once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, found: Any) -> None:
-    """Three slots are left; see `note_four`."""
+def collect_three(once: int, twice: int, extra: int, needed: int, first: int, floor: int, a: int, found: Any) -> None:
+    """Collect for arrangements in which the last three slots take `needed` tiles; the part `a` came before them."""
     if needed > 9 + extra:
         return
     if needed == 3:
-        note_singles(once, twice, needed, 2 + extra, ONE, missing_of(a, extra), found)
+        collect_singles(once, twice, needed, 2 + extra, ONE, missing_of(a, extra), found)
         return
     mask = patterns_held(once) & FITTING[extra] & -1 << first
     while mask:
@@ -360,14 +390,14 @@ def note_three(once: int, twice: int, extra: int, needed: int, first: int, floor
             extra_left = extra - EXTRA[pattern]
             needed_left = needed - HELD[pattern]
             part = pattern << 6 | bit
-            note_two(once_left, twice_left, extra_left, needed_left, Start(pattern, -1 << bit), a, part, found)
+            collect_two(once_left, twice_left, extra_left, needed_left, Start(pattern, -1 << bit), a, part, found)
 
 
 @linked("void", "int64", "int64", "int64", "uint64[::1]")
-def note_four(once: int, twice: int, needed: int, found: Any) -> None:
-    """Go through the arrangements in four slots that hold `needed` tiles, the cover of the hand."""
+def collect_four(once: int, twice: int, needed: int, found: Any) -> None:
+    """Collect for the arrangements in four slots that hold `needed` tiles, the cover of the hand."""
     if needed == 4:
-        note_singles(once, twice, FOUR, FOUR, ONE, ZERO, found)
+        collect_singles(once, twice, FOUR, FOUR, ONE, ZERO, found)
         return
     mask = patterns_held(once)
     while mask:
@@ -384,20 +414,27 @@ def note_four(once: int, twice: int, needed: int, found: Any) -> None:
             once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
             extra_left = 2 - EXTRA[pattern]
             needed_left = needed - HELD[pattern]
-            note_three(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, pattern << 6 | bit, found)
+            collect_three(once_left, twice_left, extra_left, needed_left, pattern, -1 << bit, pattern << 6 | bit, found)
 
 
 @kernel(borrows=True)
-def note_slot_of_four(once: int, twice: int, needed: int, fives: int, fives_single: int, found: Any) -> None:
-    """The slot of four of a rack 5+5+4, when the slots of five lack `fives` and `fives_single` of them take one tile.
+def collect_slot_of_four(once: int, twice: int, needed: int, fives: int, fives_single: int, found: Any) -> None:
+    """Collect for the slot of four tiles in a rack 5+5+4, once the slots of five are settled.
 
     A single tile in a slot of five is in a run that reaches four numbers away.
+
+    Args:
+        once, twice: the tiles that no part holds, as words.
+        needed: the tiles that the slot of four must take.
+        fives: the missing tiles of the parts in the slots of five.
+        fives_single: the number of slots of five that take a single tile, 0 to 2.
+        found: what is collected, see the top of this module.
     """
     if needed == 1:
-        note_singles(once, twice, 1 + fives_single, FOUR if fives_single else THREE, ONE, fives, found)
+        collect_singles(once, twice, 1 + fives_single, FOUR if fives_single else THREE, ONE, fives, found)
         return
     if needed == 2 and fives_single == 0:
-        note_pairs(once, twice, ONE, fives, fives, fives, found)
+        collect_pairs(once, twice, ONE, fives, fives, fives, found)
         return
     mask = patterns_held(once) & FITTING[1]
     while mask:
@@ -415,21 +452,21 @@ def note_slot_of_four(once: int, twice: int, needed: int, fives: int, fives_sing
             once_left, twice_left = without(once, twice, tiles_of_part(pattern, bit))
             missing = fives | missing_of_part(pattern, bit, more)
             if fives_single == 0:
-                note(once_left, missing, found)
+                collect(once_left, missing, found)
             else:
-                note_singles(once_left, twice_left, fives_single, FOUR, ZERO, missing, found)
+                collect_singles(once_left, twice_left, fives_single, FOUR, ZERO, missing, found)
 
 
 @linked("void", "int64", "int64", "int64", "uint64[::1]")
-def note_two_fives(once: int, twice: int, needed: int, found: Any) -> None:
-    """Go through the arrangements in racks 5+5+4 that hold `needed` tiles."""
+def collect_two_fives(once: int, twice: int, needed: int, found: Any) -> None:
+    """Collect for the arrangements in racks 5+5+4 that hold `needed` tiles, the cover of the hand."""
     mask = patterns_held(once)
     largest_four = largest_of(mask & FITTING[1])
     mask &= RUNS
     if 2 * largest_of(mask) + largest_four < needed:
         return
     if needed - 2 <= largest_four:
-        note_slot_of_four(once, twice, needed - 2, ZERO, TWO, found)
+        collect_slot_of_four(once, twice, needed - 2, ZERO, TWO, found)
     while mask:
         pattern = lowest_bit(mask)
         mask &= mask - 1
@@ -445,7 +482,7 @@ def note_two_fives(once: int, twice: int, needed: int, found: Any) -> None:
             second_mask = patterns_held(once_left)
             largest_left = largest_of(second_mask & FITTING[1])
             if 2 <= needed_left <= 1 + largest_left:
-                note_slot_of_four(once_left, twice_left, needed_left - 1, fives, ONE, found)
+                collect_slot_of_four(once_left, twice_left, needed_left - 1, fives, ONE, found)
             second_mask &= RUNS & -1 << pattern
             while second_mask:
                 second = lowest_bit(second_mask)
@@ -463,31 +500,31 @@ def note_two_fives(once: int, twice: int, needed: int, found: Any) -> None:
                     second_bits &= second_bits - 1
                     once_last, twice_last = without(once_left, twice_left, tiles_of_part(second, bit_2))
                     both = fives | missing_of_part(second, bit_2, 2 - EXTRA[second])
-                    note_slot_of_four(once_last, twice_last, needed_last, both, ZERO, found)
+                    collect_slot_of_four(once_last, twice_last, needed_last, both, ZERO, found)
 
 
 @kernel(borrows=True)
 def useful_of_cover(once: Word, twice: Word, covered: int, run_13_1: bool, found: Any) -> np.uint64:
-    """The kinds that raise the cover of a hand whose cover is known, and less than its tiles, as a word.
+    """The kinds that raise the cover of a hand, as a word.
 
     Args:
-        once, twice: the hand, of more tiles than its cover.
-        covered: its cover: how many of its tiles a best arrangement holds.
+        once, twice: the hand. It has more natural tiles than its cover.
+        covered: its cover: the number of its natural tiles that a best arrangement holds.
         run_13_1: whether a 1 may follow a 13 (R4.1).
         found: `[1]` uint64, overwritten.
     """
     top = with_top(once, run_13_1)
     top_twice = with_top(twice, run_13_1)
     found[0] = np.uint64(0)
-    note_four(top, top_twice, covered, found)
-    note_two_fives(top, top_twice, covered, found)
+    collect_four(top, top_twice, covered, found)
+    collect_two_fives(top, top_twice, covered, found)
     missing = as_int(found[0]) & (WORD if run_13_1 else FACES)
     return np.uint64((fold(missing) & ~(top_twice & FACES)) | 1 << WILD_BIT)
 
 
 @kernel(borrows=True)
 def distance_and_useful(once: Word, twice: Word, wilds: int, run_13_1: bool, found: Any) -> tuple[int, np.uint64]:
-    """The distance and the useful kinds as `analyse` has them, in less time; `found [1]` uint64 is overwritten."""
+    """The distance and the useful kinds, as `analyse` gives them but faster; `found [1]` uint64 is overwritten."""
     top = with_top(once, run_13_1)
     top_twice = with_top(twice, run_13_1)
     limit = min(14, natural_tiles(once, twice))
@@ -500,18 +537,18 @@ def distance_and_useful(once: Word, twice: Word, wilds: int, run_13_1: bool, fou
 
 @kernel(borrows=True)
 def analyse(once: Word, twice: Word, wilds: int, run_13_1: bool, after: Any) -> tuple[int, np.uint64, np.uint64]:
-    """All about the melds of a hand of 14 or 15 tiles, in one pass.
+    """The melds distance, the keep set and the useful kinds of a hand of 14 or 15 tiles, in one pass.
 
     Args:
         once, twice, wilds: the hand.
         run_13_1: whether a 1 may follow a 13 (R4.1).
-        after: `[53]` uint64 by kind, overwritten: for each kind whose throw keeps the distance, the kinds that would
-            be useful after that throw, as a word; 0 for the others, and everywhere when the distance is 0.
+        after: `[53]` uint64 by kind, overwritten. For each kind whose throw keeps the distance: the kinds that would
+            be useful after that throw, as a word. For every other kind, and if the distance is 0: 0.
 
     Returns:
         distance: tiles to exchange before 14 of them are all melds, as `melds_distance`.
-        keep: the kinds whose throw keeps that distance, as a word; any other throw adds 1 to it.
-        useful: the kinds that shorten the distance when they come to the hand, as a word; none when it is 0.
+        keep: the kinds whose throw keeps the distance, as a word; any other throw adds 1 to the distance.
+        useful: the kinds that shorten the distance when the hand gets them, as a word; empty if the distance is 0.
     """
     after[:] = np.uint64(0)
     top = with_top(once, run_13_1)
@@ -526,10 +563,10 @@ def analyse(once: Word, twice: Word, wilds: int, run_13_1: bool, after: Any) -> 
         if wilds:
             keep |= 1 << WILD_BIT
         return distance, np.uint64(keep), np.uint64(0)
-    note_four(top, top_twice, covered, after)
-    note_two_fives(top, top_twice, covered, after)
+    collect_four(top, top_twice, covered, after)
+    collect_two_fives(top, top_twice, covered, after)
     drawable = ~(top_twice & FACES)
-    places = WORD if run_13_1 else FACES
+    positions = WORD if run_13_1 else FACES
     tiles = top & FACES
     while tiles:
         bit = lowest_bit(tiles)
@@ -542,7 +579,7 @@ def analyse(once: Word, twice: Word, wilds: int, run_13_1: bool, after: Any) -> 
         if distance == 0:
             after[kind] = np.uint64(0)
         else:
-            missing = fold(missing & places) & drawable
+            missing = fold(missing & positions) & drawable
             useful |= missing
             after[kind] = np.uint64(missing | 1 << WILD_BIT)
     if distance > 0:

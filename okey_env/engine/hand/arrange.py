@@ -1,6 +1,6 @@
-"""`arrange`: a best arrangement of a hand as it would lie on the rack, with what every wild tile stands for (R4).
+"""`arrange`: a best arrangement of a hand on the rack, with the face that every wild tile stands for (R4).
 
-It decides part by part with the search of `search`: a part is taken if the rest still reaches the cover.
+It chooses part by part with the kernels of `search`: a part is taken if the tiles left still reach the cover.
 """
 
 from typing import Any
@@ -27,12 +27,12 @@ from okey_env.engine.hand.search import fill_four, fill_three, fill_two, largest
 SINGLE = NUM_PATTERNS  # stands for a pattern where a slot holds one tile
 ADJACENT = 13  # the pattern "11": a run that needs one tile at either end
 
-# A chosen part is noted as `pattern << 6 | bit`.
+# A chosen part is written as `pattern << 6 | bit`.
 
 
 @kernel
 def reaches(once: int, twice: int, slots: int, extra: int, needed: int) -> bool:
-    """Whether `slots` slots (0 to 3) can take `needed` of the tiles left."""
+    """Whether `slots` slots (0 to 3) with `extra` extra tiles can take at least `needed` of the tiles left."""
     if needed <= slots:
         return True
     if slots == 0:
@@ -46,7 +46,15 @@ def reaches(once: int, twice: int, slots: int, extra: int, needed: int) -> bool:
 
 @kernel
 def choose_part(once: int, twice: int, fitting: int, extra: int, slots: int, needed: int) -> int:
-    """The first part in the mask `fitting` after which `slots` more slots still reach `needed`; a single if none."""
+    """The first part after which the later slots still reach what is needed; a single tile if there is no such part.
+
+    Args:
+        once, twice: the tiles left, with their top.
+        fitting: the mask of the patterns that may be chosen.
+        extra: tiles beyond three that this slot and the later ones may share.
+        slots: the number of later slots.
+        needed: the tiles that this slot and the later ones must take.
+    """
     mask = patterns_held(once) & fitting
     while mask:
         pattern = lowest_bit(mask)
@@ -63,7 +71,7 @@ def choose_part(once: int, twice: int, fitting: int, extra: int, slots: int, nee
 
 @kernel
 def tiles_of_choice(part: int) -> int:
-    """The tiles of a chosen part, where it lies: a 1 after a 13 at position 13."""
+    """The tiles of a chosen part as a word; a 1 that follows a 13 is at position 13."""
     if part >> 6 == SINGLE:
         return 1 << (part & 63)
     return tiles_of_part(part >> 6, part & 63)
@@ -71,7 +79,10 @@ def tiles_of_choice(part: int) -> int:
 
 @kernel
 def choose_four(once: int, twice: int, covered: int, parts: Any) -> int:
-    """Choose parts for a rack of four slots that cover `covered` tiles; how many (fewer if the tiles run out)."""
+    """Write into `parts [4]` the parts of a rack of four slots that cover `covered` tiles; returns how many there are.
+
+    There are fewer than four if the tiles run out.
+    """
     extra = TWO
     needed = covered
     for slot in range(4):
@@ -90,7 +101,10 @@ def choose_four(once: int, twice: int, covered: int, parts: Any) -> int:
 
 @kernel
 def choose_two_fives(once: int, twice: int, covered: int, parts: Any) -> int:
-    """Choose parts for a rack 5+5+4 that cover `covered` tiles, more than four slots can: all three hold several."""
+    """Write into `parts [4]` the parts of a rack 5+5+4 that cover `covered` tiles; returns how many: 3, or 0 for none.
+
+    It is called only if four slots cover fewer tiles, so each of the three slots holds two tiles or more.
+    """
     mask = patterns_held(once) & RUNS
     while mask:
         pattern = lowest_bit(mask)
@@ -119,8 +133,8 @@ def choose_two_fives(once: int, twice: int, covered: int, parts: Any) -> int:
 
 
 @kernel
-def holes_of(part: int, places: int) -> int:
-    """The tiles that complete the part to its smallest meld; `places` are the legal places of runs."""
+def holes_of(part: int, positions: int) -> int:
+    """The tiles that complete a part to its smallest meld, as a word; `positions` is the word of what runs may use."""
     pattern = part >> 6
     bit = part & 63
     number = bit & ~3
@@ -128,7 +142,7 @@ def holes_of(part: int, places: int) -> int:
         return ((1 << ((bit + 1) & 3)) | (1 << ((bit + 2) & 3))) << number
     if pattern == ADJACENT:
         above = 1 << bit << 8
-        return above if above & places else 1 << bit >> 4
+        return above if above & positions else 1 << bit >> 4
     holes = HOLES[pattern, bit & 3] << number
     if GROUPS >> pattern & 1:
         return 0 if HELD[pattern] >= 3 else holes & -holes
@@ -136,15 +150,15 @@ def holes_of(part: int, places: int) -> int:
 
 
 @kernel
-def one_more(meld: int, is_group: bool, places: int) -> int:
-    """A tile by which a complete meld may grow, 0 if it may not."""
+def one_more(meld: int, is_group: bool, positions: int) -> int:
+    """A tile by which a complete meld can grow, as a word of one bit; 0 if it cannot grow."""
     if is_group:
         others = (15 << (lowest_bit(meld) & ~3)) & ~meld
         return others & -others
-    above = meld << 4 & ~meld & places
+    above = meld << 4 & ~meld & positions
     if above:
         return above
-    return meld >> 4 & ~meld & places
+    return meld >> 4 & ~meld & positions
 
 
 @kernel
@@ -154,13 +168,14 @@ def arrange(once: Word, twice: Word, wilds: int, run_13_1: bool, melds: Any) -> 
     Args:
         once, twice, wilds: the hand.
         run_13_1: whether a 1 may follow a 13 (R4.1).
-        melds: `[4, 2]` uint64, overwritten. For each meld, and after them for each part of a meld that is not complete:
-            the natural tiles, and the faces for which wild tiles stand in it, as words in which a 1 that follows a 13
-            lies at position 13 (bits 52 to 55).
+        melds: `[4, 2]` uint64, overwritten. A row for each complete meld, then a row for each part of a meld that is
+            not complete: the natural tiles, and the faces that wild tiles stand for. Both are words in which a 1 that
+            follows a 13 is at position 13 (bits 52 to 55).
 
     Returns:
-        num_melds, num_parts: how many rows are complete melds, and how many after them are parts of two tiles or more.
-        Tiles in no row are left over. A finished hand has all tiles in melds, but the one to lay if it has 15.
+        num_melds: the number of rows that are complete melds.
+        num_parts: the number of rows after them, which are parts of two tiles or more.
+        Tiles in no row are left over. All tiles of a finished hand are in melds, except the finishing tile of 15.
     """
     top = with_top(once, run_13_1)
     top_twice = with_top(twice, run_13_1)
@@ -171,14 +186,14 @@ def arrange(once: Word, twice: Word, wilds: int, run_13_1: bool, melds: Any) -> 
         num_chosen = choose_four(top, top_twice, covered, parts)
     else:
         num_chosen = choose_two_fives(top, top_twice, covered, parts)
-    places = WORD if run_13_1 else FACES
+    positions = WORD if run_13_1 else FACES
     wilds_left = wilds
-    to_place = 14 - covered if covered + wilds >= 14 else 0  # a finished hand uses so many wild tiles
+    to_place = 14 - covered if covered + wilds >= 14 else 0  # the wild tiles that a finished hand uses
     melds[:] = np.uint64(0)
     num_melds = 0
-    for wanted in range(3):  # complete first what needs fewest wild tiles
+    for wanted in range(3):  # the parts that need the fewest wild tiles are completed first
         for slot in range(num_chosen):
-            holes = holes_of(parts[slot], places)
+            holes = holes_of(parts[slot], positions)
             if popcount(holes) == wanted and wanted <= wilds_left:
                 melds[num_melds, 0] = np.uint64(tiles_of_choice(parts[slot]))
                 melds[num_melds, 1] = np.uint64(holes)
@@ -190,8 +205,8 @@ def arrange(once: Word, twice: Word, wilds: int, run_13_1: bool, melds: Any) -> 
         for meld in range(num_melds):
             if to_place > 0:
                 tiles = as_int(melds[meld, 0] | melds[meld, 1])
-                is_group = tiles >> (lowest_bit(tiles) & ~3) < 16  # all of the number of the lowest tile
-                grown = one_more(tiles, is_group, places)
+                is_group = tiles >> (lowest_bit(tiles) & ~3) < 16  # all tiles have the number of the lowest one
+                grown = one_more(tiles, is_group, positions)
                 if grown:
                     melds[meld, 1] |= np.uint64(grown)
                     to_place -= 1

@@ -1,4 +1,4 @@
-"""The loops over many hands: `counts [N, 53]` uint8 by kind in, arrays of the caller out. One thread."""
+"""The solver on many hands, on one thread: kernels read `counts [N, 53]` uint8 by kind and fill the caller's arrays."""
 
 from typing import Any
 
@@ -27,7 +27,10 @@ LAST_FOUR = np.uint64(0x0001010101000000)  # of the kinds 45 … 52: the faces 4
 
 @kernel(borrows=True)
 def first_wrong(counts: Any, fewest: int, most: int) -> int:
-    """The first rack of `counts [N, 53]` with more than two of a kind or another total; -1 if there is none."""
+    """The index of the first wrong rack of `counts [N, 53]`; -1 if all are right.
+
+    A rack is wrong if it has more than two tiles of a kind, fewer than `fewest` tiles, or more than `most`.
+    """
     for i in range(len(counts)):
         wilds = counts[i, WILD]
         many = np.uint64(wilds > 2)
@@ -36,7 +39,7 @@ def first_wrong(counts: Any, fewest: int, most: int) -> int:
             eight = get_word(counts[i], EIGHT_KINDS[row])
             one, two = eight & LOW_BITS, (eight >> U1) & LOW_BITS
             many |= (eight ^ one ^ (two << U1)) | (one & two)
-            if row == len(EIGHT_KINDS) - 1:  # three of these kinds were in the row before, and the last is wild
+            if row == len(EIGHT_KINDS) - 1:  # the row before has three of these kinds, and the last kind is wild
                 one, two = one & LAST_FOUR, two & LAST_FOUR
             total += popcount(one) + 2 * popcount(two)
         if many != 0 or total < fewest or total > most:
@@ -46,7 +49,7 @@ def first_wrong(counts: Any, fewest: int, most: int) -> int:
 
 @kernel(borrows=True)
 def that_can_come(useful: np.uint64, wilds: int) -> np.uint64:
-    """The useful kinds without the wild one where both wild tiles are held: there is no third (R1.6)."""
+    """The useful kinds, without the wild kind if the hand holds both wild tiles: there is no third (R1.6)."""
     return useful & ~kind_set(WILD) if wilds > 1 else useful
 
 
@@ -79,11 +82,18 @@ def finishing_of_batch(counts: Any, run_13_1: bool, melds: Any, pairs: Any) -> N
 def analyse_batch(
     counts: Any, run_13_1: bool, distances: Any, pairs: Any, throws: Any, keep: Any, useful: Any, useful_after: Any
 ) -> None:
-    """Write what `analyse` says of hands of 14 or 15 tiles, and their pairs distance.
+    """Write the results of `analyse` for hands of 14 or 15 tiles, and their pairs distances.
 
-    The arrays are `distances` and `pairs [N]`; `throws [N, 53]`, the melds distance after each throw, -1 where nothing
-    is held; `keep` and `useful [N, 53]`; and `useful_after [N, 53, 53]` by the kind thrown and the kind that
-    comes after that, which must hold zeros.
+    Args:
+        counts: `[N, 53]` uint8 by kind.
+        run_13_1: whether a 1 may follow a 13 (R4.1).
+        distances: `[N]`, filled with the melds distances.
+        pairs: `[N]`, filled with the pairs distances.
+        throws: `[N, 53]`, filled with the melds distance after each throw; -1 for a kind that the hand does not hold.
+        keep: `[N, 53]`, filled with 1 for each kind whose throw keeps the distance, else 0.
+        useful: `[N, 53]`, filled with 1 for each kind that shortens the distance, else 0.
+        useful_after: `[N, 53, 53]` by the kind thrown and the kind that comes next. It must hold zeros; 1 is written
+            where the kind that comes next is useful.
     """
     after = scratch(NUM_KINDS)
     for i in range(len(counts)):

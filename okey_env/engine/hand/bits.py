@@ -6,11 +6,12 @@ of kinds are words in the same order, with bit 52 for the wild kind.
 
 The four colours of one number form a nibble, so a step of one number is a shift by four bits and all runs of
 three are `held & held >> 4 & held >> 8`. A 1 may also end a run after a 13 (R4.1), so while the solver works the
-lowest nibble is repeated above the thirteens, as *position 13*. It is never stored: `with_top` puts it there.
+lowest nibble is repeated above the thirteens, as *position 13*. Position 13 is called the *top* of a word. No stored
+word has it; `with_top` adds it.
 
 Inside the kernels words are signed 64-bit integers, which only ever use 56 bits: numba turns an expression of
-uint64 and int64 into float64, and plain Python integers behave the same when the compiler is off. At the door
-words are uint64.
+uint64 and int64 into float64, and plain Python integers behave like int64 when the compiler is off. Words that the
+solver takes and returns are uint64.
 """
 
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ TOP = 15 << 52  # position 13: the 1 that follows a 13
 WORD = FACES | TOP
 
 Word = np.uint64 | int
-"""A word at the door of the solver: stored as uint64; from Python a plain integer does as well."""
+"""A word that the solver takes or returns: stored as uint64; from Python a plain integer works too."""
 
 # Constants for calls from kernel to kernel: numba compiles a kernel anew for each literal that it is called with.
 ZERO: Any = np.int64(0)
@@ -94,9 +95,9 @@ class Hand(NamedTuple):
     """A hand as the solver reads it."""
 
     once: np.uint64
-    """The faces of which it holds a copy."""
+    """The word of the faces of which the hand holds at least one copy."""
     twice: np.uint64
-    """The faces of which it holds both copies."""
+    """The word of the faces of which the hand holds both copies."""
     wilds: int
     """Wild tiles, 0 to 2."""
 
@@ -109,7 +110,7 @@ def kind_set(kind: int) -> np.uint64:
 
 @kernel
 def with_tile(hand: Hand, kind: int) -> Hand:
-    """A hand with one tile more; of a face it holds one copy at most."""
+    """A hand with one more tile of a kind; of a face, `hand` must hold at most one copy."""
     if kind == WILD_BIT:
         return Hand(hand.once, hand.twice, as_int(hand.wilds) + 1)
     tile = kind_set(kind)
@@ -118,7 +119,7 @@ def with_tile(hand: Hand, kind: int) -> Hand:
 
 @kernel
 def without_tile(hand: Hand, kind: int) -> Hand:
-    """A hand without one tile that it holds."""
+    """A hand without one tile of a kind that it holds."""
     if kind == WILD_BIT:
         return Hand(hand.once, hand.twice, as_int(hand.wilds) - 1)
     tile = kind_set(kind)
@@ -134,25 +135,25 @@ def with_top(word: Word, run_13_1: bool) -> int:
 
 @kernel
 def fold(word: int) -> int:
-    """The faces of a word: what it says at position 13 is said of the 1."""
+    """The faces of a word; a 1 at position 13 counts as the 1 itself."""
     return (word | word >> 52) & FACES
 
 
 @kernel
 def both_ends(word: int) -> int:
-    """A 1 named at either end is named at both."""
+    """The word with each 1 at both ends (at position 0 and at position 13) if it is at either."""
     return word | word >> 52 | (word & 15) << 52
 
 
 @kernel
 def next_colour(word: int) -> int:
-    """For each face of a number, whether the face of the next colour is in `word` (the first follows the last)."""
+    """The faces whose number is in `word` in the next colour, as a word; the first colour follows the last."""
     return (word >> 1 & _NOT_LAST_COLOUR) | (word & _FIRST_COLOUR) << 3
 
 
 @kernel
 def opposite_colour(word: int) -> int:
-    """For each face of a number, whether the face two colours on is in `word`."""
+    """The faces whose number is in `word` two colours further, as a word."""
     return (word >> 2 & _NOT_FIRST_TWO) | (word & _NOT_FIRST_TWO) << 2
 
 
@@ -162,7 +163,7 @@ _GATHER = np.uint64(0x0102040810204080)  # times eight bytes of 0 or 1: the bits
 _U56 = np.uint64(56)
 
 
-def _tables_of_bytes() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+def _lookups_by_byte() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
     into_word = np.zeros((len(EIGHT_KINDS), 256), dtype=np.int64)
     into_kinds = np.zeros((7, 256), dtype=np.int64)
     bytes_of_bits = np.zeros(256, dtype=np.uint64)
@@ -178,12 +179,12 @@ def _tables_of_bytes() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], np
     return into_word, into_kinds, bytes_of_bits
 
 
-_INTO_WORD, _INTO_KINDS, _BYTES_OF_BITS = _tables_of_bytes()
+_INTO_WORD, _INTO_KINDS, _BYTES_OF_BITS = _lookups_by_byte()
 
 
 @kernel
 def word_of_bytes(held: np.uint64, row: int) -> int:
-    """The bits of those of eight kinds, from `EIGHT_KINDS[row]` on, whose byte in `held` is 1 and not 0."""
+    """The word of the kinds whose byte in `held` is 1: eight kinds from `EIGHT_KINDS[row]` on, each byte 0 or 1."""
     return int(_INTO_WORD[row, as_int((held * _GATHER) >> _U56)])
 
 

@@ -1,6 +1,6 @@
 """Distances from a finish, and the tiles with which a hand of 15 can finish (R5.1).
 
-Melds and pairs are never mixed (R4.4), so each question is asked twice. Hands are `once, twice, wilds` (see `bits`).
+Melds and pairs are never mixed (R4.4), so there is a kernel for each. Hands are `once, twice, wilds` (see `bits`).
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from okey_env.engine.hand.search import search_cover, without
 
 @kernel
 def natural_tiles(once: Word, twice: Word) -> int:
-    """How many tiles that are not wild the hand has."""
+    """The number of tiles in the hand that are not wild."""
     return popcount(as_int(once) & FACES) + popcount(as_int(twice) & FACES)
 
 
@@ -37,7 +37,7 @@ def cover(once: Word, twice: Word, run_13_1: bool) -> int:
 
 @kernel
 def cover_at_least(once: Word, twice: Word, run_13_1: bool, tiles: int) -> bool:
-    """Whether the `cover` of the hand is at least `tiles`; cheaper than to compute it."""
+    """Whether the `cover` of the hand is at least `tiles`; faster than to compute the cover."""
     if tiles <= 0:
         return True
     if tiles > min(14, natural_tiles(once, twice)):
@@ -47,15 +47,15 @@ def cover_at_least(once: Word, twice: Word, run_13_1: bool, tiles: int) -> bool:
 
 @kernel
 def melds_distance(once: Word, twice: Word, wilds: int, run_13_1: bool) -> int:
-    """How many tiles must be exchanged before 14 of the tiles are all melds; 0 when they are. 14 or 15 tiles."""
+    """How many tiles of a hand of 14 or 15 must be exchanged until 14 of them are all melds; 0 if they are already."""
     return max(0, 14 - wilds - cover(once, twice, run_13_1))
 
 
 @kernel
 def pairs_distance(once: Word, twice: Word, wilds: int) -> int:
-    """How many tiles must be exchanged before 14 of the tiles are seven pairs (R4.4); 0 when they are. 14 or 15 tiles.
+    """How many tiles of a hand of 14 or 15 must be exchanged until 14 are seven pairs (R4.4); 0 if they are already.
 
-    Seven faces give at most their count each, two-tile faces first; the rest must be drawn or wild.
+    The seven faces are chosen among those held, faces held twice first. The tiles that they lack must be wild or drawn.
     """
     pairs = popcount(as_int(twice) & FACES)
     singles = popcount(as_int(once) & FACES) - pairs
@@ -71,7 +71,7 @@ def lone_tiles(once: int) -> int:
     neighbours = once & next_colour(once)
     group_starts = neighbours & opposite_colour(once)
     in_runs = run_starts | run_starts << 4 | run_starts << 8
-    # A group of three starts at any of the four colours; the number is then one of a group for all that are held.
+    # A group of three may start at any of the four colours; then every tile of that number that is held is in a group.
     numbers = group_starts | group_starts >> 1
     numbers = (numbers | numbers >> 2) & 0x1111111111111
     return once & FACES & ~fold(in_runs) & ~(numbers * 15)
@@ -79,10 +79,10 @@ def lone_tiles(once: int) -> int:
 
 @kernel
 def may_leave(once: int, twice: int, wilds: int, left_over: int) -> bool:
-    """Whether all natural tiles but `left_over` may be in melds: a quick test that is true for all that can be.
+    """Whether all natural tiles except `left_over` may be in melds: a quick test that is never False wrongly.
 
     A tile in no complete natural meld is left over, or its meld has a wild tile. A meld of at most five tiles with a
-    wild one has four such tiles, so more than `left_over + 4 * wilds` of them cannot all be served.
+    wild tile has at most four such tiles. Hence a hand with more than `left_over + 4 * wilds` such tiles fails.
     """
     lone = lone_tiles(once)
     return popcount(lone) + popcount(lone & twice) <= left_over + 4 * wilds
@@ -100,7 +100,7 @@ def is_finished_melds(once: Word, twice: Word, wilds: int, run_13_1: bool) -> bo
 
 @kernel
 def is_finished_pairs(once: Word, twice: Word, wilds: int) -> bool:
-    """Whether 14 tiles are seven pairs (R4.4): every single has a wild tile, and what wild tiles remain are a pair."""
+    """Whether 14 tiles are seven pairs (R4.4): each single needs a wild tile; two wild tiles left are a pair."""
     return popcount(as_int(once) & ~as_int(twice) & FACES) <= wilds
 
 
@@ -108,7 +108,7 @@ def is_finished_pairs(once: Word, twice: Word, wilds: int) -> bool:
 def finishing_melds(once: Word, twice: Word, wilds: int, run_13_1: bool) -> np.uint64:
     """The kinds that a hand of 15 tiles may lay on the stock so that the other 14 are all melds (R5.1), as a word.
 
-    The wild kind is among them if the others need one wild tile less.
+    The wild kind is one of them if the natural tiles need one wild tile less.
     """
     top = with_top(once, run_13_1)
     top_twice = with_top(twice, run_13_1)
@@ -135,8 +135,8 @@ def finishing_melds(once: Word, twice: Word, wilds: int, run_13_1: bool) -> np.u
 def finishing_pairs(once: Word, twice: Word, wilds: int) -> np.uint64:
     """The kinds that a hand of 15 tiles may lay on the stock so that the other 14 are seven pairs, as a word.
 
-    15 tiles are an odd number, so singles and wild tiles together are odd too: after the right throw the wild tiles
-    that pair with no single are 0 or 2, a pair.
+    15 is odd, so the number of singles and wild tiles together is odd too. After the right throw, the number of wild
+    tiles that pair with no single is 0 or 2, and two wild tiles are a pair.
     """
     pairs = as_int(twice) & FACES
     singles = as_int(once) & FACES & ~pairs

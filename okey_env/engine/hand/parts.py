@@ -1,10 +1,12 @@
-"""The parts of melds that a hand can hold: which there are, and where a hand holds them.
+"""The parts of melds: which patterns exist, and where a hand holds them.
 
 A *part* is two to five tiles of one meld. It is named by its pattern and a bit: for a run, the pattern says which of
 the numbers from the bit's face on are held (`101` = the face and the one two higher); for a group, which colours.
-A meld of three tiles is the smallest; what a part needs beyond three is its `EXTRA`: `1001` lies in a run of four.
+The smallest meld has three tiles. The number of tiles beyond three that the smallest meld of a part has is its `EXTRA`:
+`1001` lies in a run of four, so its `EXTRA` is 1.
 
-All patterns have their ends held, so a part that is held fits on the table whatever the rest of its meld is.
+Every pattern begins and ends with a held tile. So a part of a hand never reaches beyond the numbers that exist,
+whatever the rest of its meld is.
 """
 
 import numpy as np
@@ -13,9 +15,9 @@ import numpy.typing as npt
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand.bits import WORD, next_colour, opposite_colour
 
-Table = npt.NDArray[np.int64]
+Array = npt.NDArray[np.int64]
 
-# Held tiles, most first, and within that the smaller meld first: the order in which the searches try them.
+# The searches try the patterns in this order: those with more held tiles first, then those with the smaller meld.
 _RUNS = {
     0: "11111",
     1: "1111",
@@ -33,11 +35,11 @@ _RUNS = {
     17: "1001",
     18: "10001",
 }
-_GROUPS = {2: "1111", 7: "111", 15: "11", 16: "101"}  # from the bit's colour on, the first following the last
+_GROUPS = {2: "1111", 7: "111", 15: "11", 16: "101"}  # from the bit's colour on; the first colour follows the last
 NUM_PATTERNS = len(_RUNS) + len(_GROUPS)
 
 
-def _tables() -> tuple[Table, Table, Table, Table]:
+def _arrays_by_pattern() -> tuple[Array, Array, Array, Array]:
     held = np.ones(NUM_PATTERNS + 1, dtype=np.int64)  # the last entry: a tile by itself
     extra = np.zeros(NUM_PATTERNS, dtype=np.int64)
     tiles = np.zeros((NUM_PATTERNS, 4), dtype=np.int64)
@@ -59,31 +61,31 @@ def _tables() -> tuple[Table, Table, Table, Table]:
     return held, extra, tiles, holes
 
 
-HELD, EXTRA, TILES, HOLES = _tables()
-"""By pattern: tiles held (and 1 after the last, for a tile by itself); tiles of its smallest meld beyond three. By
-pattern and colour of the bit, as words for position 0: the tiles held, and the missing ones between them (of a group:
-the other colours)."""
+HELD, EXTRA, TILES, HOLES = _arrays_by_pattern()
+"""Arrays by pattern. `HELD`: the tiles held; one more entry, 1, stands for a single tile. `EXTRA`: the tiles of its
+smallest meld beyond three. `TILES` and `HOLES`, by pattern and by colour of the bit, are words for position 0: the tiles
+held, and the missing tiles between them (of a group: the other colours)."""
 
 FITTING = np.array([sum(1 << pattern for pattern in range(NUM_PATTERNS) if EXTRA[pattern] <= e) for e in range(3)])
-"""By the extra tiles that may be used: the mask of the patterns that fit."""
+"""`[3]`: the mask of the patterns that fit if 0, 1 or 2 extra tiles may be used."""
 RUNS = sum(1 << pattern for pattern in _RUNS)
 GROUPS = sum(1 << pattern for pattern in _GROUPS)
 PAIRS = sum(1 << pattern for pattern in range(NUM_PATTERNS) if HELD[pattern] == 2)
 """The masks of the patterns of runs, of groups, and of two tiles."""
 STEPS = np.zeros(NUM_PATTERNS, dtype=np.int64)
-"""By pattern of a run: how far the word is shifted to each tile beyond the first, four numbers of five bits."""
+"""By pattern of a run: the shifts of the word to each tile after the first, as four numbers of five bits each."""
 for _pattern, _text in _RUNS.items():
     _shifts = [4 * _step for _step, _mark in enumerate(_text) if _mark == "1"][1:]
-    STEPS[_pattern] = sum(_shift << 5 * _place for _place, _shift in enumerate(_shifts))
+    STEPS[_pattern] = sum(_shift << 5 * _index for _index, _shift in enumerate(_shifts))
 
 _MARKS = (1 << 56, 1 << 57, 1 << 58)
 MARKS = sum(_MARKS)
-"""Above all tiles: what the part `OUTSIDE` lacks with 0, 1 and 2 tiles more than the smallest meld."""
+"""The bits above all tiles that stand for what the part `OUTSIDE` lacks with 0, 1 and 2 tiles more than necessary."""
 
-_BASE = 4  # the position at which MISSING is noted, so that it can reach down from there
+_BASE = 4  # the position for which MISSING is written, so that it can reach down from there
 
 
-def _missing() -> Table:
+def _missing() -> Array:
     missing = np.zeros((NUM_PATTERNS + 1, 4, 3), dtype=np.int64)
     missing[NUM_PATTERNS] = [mark << 4 * (_BASE - 3) for mark in _MARKS]
     for pattern, text in _RUNS.items():
@@ -101,16 +103,17 @@ def _missing() -> Table:
 
 
 MISSING = _missing()
-"""By pattern, colour and 0 to 2: the tiles that the hand lacks for melds with so many tiles more than the smallest."""
+"""By pattern, colour and n = 0 to 2: the tiles that a hand lacks for melds up to n tiles larger than the smallest."""
 OUTSIDE = NUM_PATTERNS << 6 | 4 * 3
-"""A part in the place of one that is not of the hand; what it lacks are `MARKS`, as many as its meld may grow by."""
+"""A part that stands for one that is not in the hand. Its missing tiles are `MARKS`: which one says how far its meld
+may grow."""
 
 
 @kernel
 def missing_of_part(pattern: int, bit: int, more: int) -> int:
-    """The tiles that the hand lacks for any meld around the part that is up to `more` tiles larger than need be.
+    """The tiles that the hand lacks for the melds around a part, as a word.
 
-    What would lie beyond the ends of the line is to be masked by the caller.
+    The melds are up to `more` tiles larger than the smallest one. The caller must mask the bits beyond the last number.
     """
     missing = int(MISSING[pattern, bit & 3, more])
     shift = (bit & ~3) - 4 * _BASE
@@ -119,7 +122,7 @@ def missing_of_part(pattern: int, bit: int, more: int) -> int:
 
 @kernel
 def unused_of_marks(missing: int) -> int:
-    """By how many tiles the meld of the part `OUTSIDE` may grow at most; -1 if nothing was found."""
+    """The most tiles by which the meld of the part `OUTSIDE` can grow, 0 to 2; -1 if nothing was found."""
     if missing & MARKS == 0:
         return -1
     return 2 if missing >> 58 & 1 else missing >> 57 & 1
@@ -127,15 +130,15 @@ def unused_of_marks(missing: int) -> int:
 
 @kernel
 def tiles_of_part(pattern: int, bit: int) -> int:
-    """The tiles that the part holds."""
+    """The tiles that a part holds, as a word."""
     return int(TILES[pattern, bit & 3]) << (bit & ~3)
 
 
 @kernel
 def patterns_held(held: int) -> int:
-    """Which patterns `held` (with its top) holds somewhere, as a mask.
+    """The patterns that `held` (with its top) holds somewhere, as a mask.
 
-    It comes without a branch, so that the searches jump only to patterns that are there.
+    It is computed without branches; the searches then look only at patterns that occur.
     """
     one = held >> 4
     two = held >> 8

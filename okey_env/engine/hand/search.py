@@ -2,17 +2,18 @@
 
 This one number M answers every question about melds. A winning rack T is a multiset of 14 tiles that falls into
 melds; M is the largest overlap of the hand's natural tiles with any T. The tiles of T that the hand lacks must come
-from its wild tiles and from the stock, so with w wild tiles the hand is `max(0, 14 - w - M)` tiles from a finish.
+from its wild tiles and from the stock. So with w wild tiles the hand is `max(0, 14 - w - M)` tiles from a finish.
 
 **Which racks there are.** A run of six or more splits into shorter runs, so melds of three to five tiles suffice,
-and 14 is then 5+3+3+3, 4+4+3+3 or 5+5+4. The first two are four *slots* of three tiles and two *extra* tiles
-to share; the third is looked at apart.
+and 14 is then 5+3+3+3, 4+4+3+3 or 5+5+4. The first two are four *slots* of three tiles that share two *extra*
+tiles; the third is searched separately.
 
-**The search** puts parts of melds (see `parts`) into slots, those that hold most tiles first. A slot that gets
-no part takes one left-over tile, of which there are enough, because any tile can begin a meld. It stops early by
-two bounds: no later slot holds more than the one before it, and slots hold three tiles each and the extra ones.
+**The search** puts parts of melds (see `parts`) into slots; the parts that hold the most tiles come first. A slot that
+gets no part takes one left-over tile, since any tile can begin a meld; there are always enough left-over tiles. Two
+bounds end the search early: no slot holds more tiles than the slot before it, and all slots together hold three tiles
+each and the extra tiles.
 
-A rack may name a face three times, the third time by a wild tile (R1.3); it costs nothing to let T be any multiset.
+A rack may name a face three times, the third time by a wild tile (R1.3), so T may be any multiset.
 """
 
 from okey_env.engine._jit import kernel, linked
@@ -31,38 +32,38 @@ from okey_env.engine.hand.parts import (
 
 @kernel
 def largest_of(mask: int) -> int:
-    """How many tiles the largest part in a mask of patterns holds; one tile is always there."""
+    """The tiles that the largest part in a mask of patterns holds, 2 to 5; 1 for an empty mask."""
     return int(HELD[lowest_bit(mask | 1 << NUM_PATTERNS)])
 
 
 @kernel
 def largest_part(held: int, extra: int) -> int:
-    """How many tiles of `held` one slot with `extra` tiles to spare can take, 1 to 5."""
+    """The most tiles of `held` that one slot with `extra` extra tiles can take, 1 to 5."""
     return largest_of(patterns_held(held) & FITTING[extra])
 
 
 @kernel
 def without(once: int, twice: int, tiles: int) -> tuple[int, int]:
-    """The words of the hand without one copy of each of `tiles`, of a 1 at both ends."""
+    """The words of a hand (with their top) without one copy of each of `tiles`; a 1 is removed at both ends."""
     tiles = both_ends(tiles)
     return once & ~(tiles & ~twice), twice & ~tiles
 
 
 @kernel
 def fill_two(once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int) -> int:
-    """Fill the last two slots; the largest total found, or `best` if none is larger.
+    """Fill the last two slots; returns the largest total of held tiles, or `best` if no total is larger.
 
-    This and the two functions after it differ in the number of slots left: numba cannot keep a function on disk that
-    calls itself.
+    `fill_two`, `fill_three` and `fill_four` differ in the number of slots left. They are not one function that calls
+    itself, because numba cannot keep such a function on disk.
 
     Args:
         once, twice: the tiles left, with their top.
         extra: tiles beyond three that the slots left may share.
         value: tiles held by the slots filled before.
-        first, floor: the part chosen last. Only parts not before it are tried: pattern `first` at the bits of
+        first, floor: the part chosen last. Only this part and later ones are tried: pattern `first` at the bits of
             `floor`, then later patterns.
-        best: the largest total known; only more is of interest.
-        stop: a total with which the search may end.
+        best: the largest total known so far.
+        stop: the search ends as soon as it reaches this total.
     """
     if value + 6 + extra <= best:
         return best
@@ -88,7 +89,7 @@ def fill_two(once: int, twice: int, extra: int, value: int, first: int, floor: i
 
 @kernel
 def fill_three(once: int, twice: int, extra: int, value: int, first: int, floor: int, best: int, stop: int) -> int:
-    """As `fill_two`, with three slots left."""
+    """Fill the last three slots; the arguments and the result are those of `fill_two`."""
     best = max(best, value + 3)
     if value + 9 + extra <= best:
         return best
@@ -115,7 +116,7 @@ def fill_three(once: int, twice: int, extra: int, value: int, first: int, floor:
 
 @kernel
 def fill_four(once: int, twice: int, best: int, stop: int) -> int:
-    """The largest total of a rack of four slots, or `best` if none is larger; see `fill_two` for the arguments."""
+    """The largest total of a rack of four slots, or `best` if no total is larger; arguments as in `fill_two`."""
     best = max(best, 4)
     mask = patterns_held(once)
     while mask:
@@ -137,10 +138,10 @@ def fill_four(once: int, twice: int, best: int, stop: int) -> int:
 
 @linked("int64", "int64", "int64", "int64", "int64")
 def fill_two_fives(once: int, twice: int, best: int, stop: int) -> int:
-    """The largest total of a rack 5+5+4, or `best` if none is larger.
+    """The largest total of a rack 5+5+4, or `best` if no total is larger; the arguments are those of `fill_two`.
 
-    The slots of five take runs only; the slot of four is computed. It rarely matters: such a rack is worth at most
-    one tile more than the best of four slots.
+    The slots of five take runs only; the slot of four is computed directly. Such a rack rarely matters: it holds at
+    most one tile more than the best rack of four slots.
     """
     mask = patterns_held(once)
     largest_four = largest_of(mask & FITTING[1])
@@ -174,7 +175,7 @@ def fill_two_fives(once: int, twice: int, best: int, stop: int) -> int:
 
 @linked("int64", "int64", "int64", "int64", "int64")
 def search_cover(once: int, twice: int, best: int, stop: int) -> int:
-    """The cover of the hand (words with their top) if it is more than `best`, else `best`; `stop` may end it early."""
+    """The cover of a hand (words with their top) if it is above `best`, else `best`; the search ends at `stop`."""
     best = fill_four(once, twice, best, stop)
     if best < stop:
         best = fill_two_fives(once, twice, best, stop)
