@@ -1,5 +1,6 @@
 """The engine: plain functions on game records, compiled by numba. No objects, no input or output, no checks.
 
-`state` says what a game is; `deal`, `turn` and `scoring` are the rules; `hand` is the exact solver; `observe` cuts
-out what a seat may know; `batch` and `parallel` are the doors through which everything else comes in.
+`state` has the records of a game and of an observation; `deal`, `turn`, `scoring` and `match` are the rules; `hand` is
+the exact solver; `observe` extracts what a seat may know. All other code calls the engine through `batch` and
+`parallel`.
 """

@@ -7,11 +7,11 @@ first call and kept on disk for the next process. Two things are done here that 
 * numba's file cache looks only at the source file of the function itself, so an edit in a module that it
   *calls* would go unnoticed. The cache folder is therefore named by a hash of the module's source and of all
   modules of the project that it imports, directly or not, each with the `.npz` of its name, whose arrays are
-  constants; an edit compiles anew only what stands on it.
+  constants. After an edit, only the kernels that depend on the edited module are compiled again.
 * The first compilation takes seconds, so one line on stderr says what the process is doing.
 
-With `NUMBA_DISABLE_JIT=1` every kernel stays the plain Python function it was written as: that is how
-coverage is measured and how a debugger steps through the rules.
+With `NUMBA_DISABLE_JIT=1` every kernel stays a plain Python function. Coverage is measured in this mode, and a debugger
+can step through the rules.
 """
 
 import contextlib
@@ -39,10 +39,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)
 prange: Any = range if JIT_IS_OFF else numba.prange
-"""The loop that `kernel(parallel=True)` shares out among threads."""
+"""The `range` whose loop `kernel(parallel=True)` divides among threads."""
 _FORGET_AFTER_DAYS = 14
 _OURS = ("okey_env", "okey_agents")
-"""The packages that are installed together; a bot of another package may stand on kernels of either."""
+"""The packages that are installed together; a bot of another package may call kernels of either."""
 _IMPORT = re.compile(r"^(?:from|import)[ \t]+(\.*)([\w.]*)(?:[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*))?", re.MULTILINE)
 
 
@@ -56,10 +56,11 @@ def kernel(function: Any = None, *, parallel: bool = False, borrows: bool = Fals
     """Compile a function with numba, cached on disk until any source of its package changes.
 
     Args:
-        function: the function, when the decorator is used bare.
-        parallel: allow `numba.prange`; for the loops over games in `okey_env.engine.parallel` and of the encoders.
-        borrows: the function makes no arrays: it uses those that it is given, and parts of them. Then numba need not
-            count who holds an array, which takes atomic operations for each row of a batch: a seventh of `look`.
+        function: the function, if the decorator is used without arguments.
+        parallel: allow `numba.prange`; for the loops over games in `okey_env.engine.parallel` and in the encoders.
+        borrows: the function makes no arrays; it only uses the arrays that it gets, and parts of them. Then numba does
+            not count references to arrays. Counting takes atomic operations for each row of a batch: a seventh of the
+            time of `look`.
     """
     if function is None:
         return functools.partial(kernel, parallel=parallel, borrows=borrows)
@@ -69,7 +70,7 @@ def kernel(function: Any = None, *, parallel: bool = False, borrows: bool = Fals
         options: dict[str, Any] = {
             "cache": folder is not None,
             "nogil": True,
-            "no_cfunc_wrapper": True,  # nobody calls kernels from C, and it saves a seventh of the compiling
+            "no_cfunc_wrapper": True,  # nobody calls kernels from C; saves a seventh of the compile time
             "parallel": parallel,
             "error_model": "numpy",
             "_nrt": not borrows,
@@ -79,7 +80,7 @@ def kernel(function: Any = None, *, parallel: bool = False, borrows: bool = Fals
 
 @contextlib.contextmanager
 def on_threads(number: int) -> Iterator[None]:
-    """While it lasts, parallel kernels that this thread calls use so many threads."""
+    """A context in which parallel kernels called by this thread use `number` threads."""
     before = numba.get_num_threads()
     numba.set_num_threads(number)
     try:
@@ -90,9 +91,10 @@ def on_threads(number: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _cached_in(module: str) -> Iterator[Path | None]:
-    """While it lasts, numba is told to keep what it decorates in the folder of this module; None: nowhere to write.
+    """A context in which numba keeps decorated functions in the cache folder of a module.
 
-    numba settles the folder when the decorator runs, so the setting of other packages is left alone.
+    It gives the folder, or None if no folder can be written. numba reads its setting when the decorator runs, so the
+    setting is restored afterwards and other packages are not affected.
     """
     before = config.CACHE_DIR
     folder = _cache_folder(module)
@@ -104,15 +106,16 @@ def _cached_in(module: str) -> Iterator[Path | None]:
 
 
 def linked(result: str, *arguments: str | np.dtype[Any], borrows: bool = True) -> Callable[[Function], Function]:
-    """Compile a function once, for all kernels that call it; only kernels can.
+    """Compile a function once, for all kernels that call it. Only kernels can call it.
 
-    numba puts a copy of all that a kernel calls into that kernel and optimises the whole anew. For the few large,
-    widely used functions this would dominate compile time, so they are compiled once, when their module is imported,
-    and the kernels refer to them by name. They are never inlined. A function must stand below those that it calls.
+    numba puts a copy of every function that a kernel calls into that kernel and optimises the whole again. For the few
+    large, widely used functions this would dominate compile time, so they are compiled once, when their module is
+    imported, and the kernels refer to them by name. They are never inlined. In its module, a function must come after
+    the functions that it calls.
 
     Args:
-        result: its type, as numba writes it.
-        arguments: their types, as numba writes them, or the dtype of a record.
+        result: the type of the result in numba's notation.
+        arguments: the types of the arguments in numba's notation, or the dtype of a record.
         borrows: as in `kernel`.
     """
     expected = _type_of(result)(*map(_type_of, arguments))
@@ -144,13 +147,13 @@ def linked(result: str, *arguments: str | np.dtype[Any], borrows: bool = True) -
 
 
 def _type_of(part: str | np.dtype[Any]) -> Any:
-    """A type in numba's notation, or the type of a record, as numba has it."""
+    """The numba type for a type in numba's notation or for the dtype of a record."""
     return sigutils.normalize_signature(f"{part}()")[1] if isinstance(part, str) else numba.from_dtype(part)
 
 
 @functools.cache
 def _cache_folder(module: str) -> Path | None:
-    """The folder for the compiled kernels of one module, made if it is not there; None: nowhere to write."""
+    """The folder for the compiled kernels of a module, created if it is missing; None if no folder can be written."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     kernels = Path(base) / "okey-env"
     folder = kernels / f"{module}-{_hash_of_sources(module)}"
@@ -159,13 +162,13 @@ def _cache_folder(module: str) -> Path | None:
             _forget_old(kernels)
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-    except OSError:  # compile anew in each process rather than fail
+    except OSError:  # each process then compiles again, which is better than to fail
         return None
     return folder
 
 
 def _hash_of_sources(module: str) -> str:
-    """A hash of the source of a module and of all that it imports of its own package and of ours."""
+    """A hash of the sources of a module and of all modules that it imports, of its own package and of ours."""
     digest = hashlib.blake2b(digest_size=8)
     digest.update(f"{numba.__version__} {sys.version_info[:2]}".encode())
     seen = {module}
@@ -180,14 +183,14 @@ def _hash_of_sources(module: str) -> str:
 
 @functools.cache
 def _source_of(module: str) -> bytes:
-    """The source of a module that is imported already; nothing for what is written in a session."""
+    """The source of a module that is imported already; empty for code typed into an interactive session."""
     file = getattr(sys.modules.get(module), "__file__", None)
     return Path(file).read_bytes() if file else b""
 
 
 @functools.cache
 def _arrays_of(module: str) -> bytes:
-    """The `.npz` beside a module, of its name: what a module reads when it is imported is constant in its kernels."""
+    """The bytes of the `.npz` beside a module that has its name: its arrays are constants in the module's kernels."""
     file = getattr(sys.modules.get(module), "__file__", None)
     arrays = Path(file).with_suffix(".npz") if file else None
     return arrays.read_bytes() if arrays and arrays.is_file() else b""
@@ -195,7 +198,7 @@ def _arrays_of(module: str) -> bytes:
 
 @functools.cache
 def _imports_of(module: str) -> tuple[str, ...]:
-    """The modules named in the imports at the top of a module that are loaded and of its own package or of ours."""
+    """The loaded modules that a module imports at its top level, of its own package or of ours."""
     packages = (module.partition(".")[0], *_OURS)
     here = sys.modules[module]
     found = []
@@ -208,7 +211,7 @@ def _imports_of(module: str) -> tuple[str, ...]:
 
 def _forget_old(kernels: Path) -> None:
     """Remove the kernels of sources that have not been used for two weeks."""
-    with contextlib.suppress(OSError):  # the folder is not there yet
+    with contextlib.suppress(OSError):  # the folder does not exist yet
         for folder in list(kernels.iterdir()):
             with contextlib.suppress(OSError):  # another process removes old kernels at the same time
                 if time.time() - folder.stat().st_mtime > _FORGET_AFTER_DAYS * 86400:
@@ -216,7 +219,7 @@ def _forget_old(kernels: Path) -> None:
 
 
 class _SayOnce(event.Listener):
-    """Tells the person waiting, once a process, that kernels of ours are being compiled."""
+    """Says on stderr, once a process, that kernels of ours are being compiled."""
 
     said = False
 
@@ -227,7 +230,7 @@ class _SayOnce(event.Listener):
             print("okey-env: compiling kernels (once; kept on disk for next time) …", file=sys.stderr, flush=True)
 
     def on_end(self, event: event.Event) -> None:
-        """Nothing to say: the work that was asked for follows."""
+        """Do nothing."""
 
 
 event.register("numba:compile", _SayOnce())

@@ -1,8 +1,8 @@
-"""The doors of the engine for plain Python: one game of a batch (`*_in`), or loops over many (`*_at`, `*_all`).
+"""The kernels that plain Python calls: on one game of a batch (`*_in`), or loops over many games (`*_at`, `*_all`).
 
-They take whole arrays, because numba takes over an array at once and a single record only slowly. Which games
-a loop means is said by `indices`, so that whoever runs a batch can ask each player for its own games.
-Shapes: `N` games in the batch, `M` of them named.
+They take whole arrays, because numba takes an array from Python much faster than a single record. The argument
+`indices` names the games of a loop, so that the caller of a batch can ask each player for its own games.
+Shapes: `N` games in the batch, `M` indices.
 """
 
 import numpy as np
@@ -71,9 +71,9 @@ def deal_all(games: npt.NDArray[np.record], seeds: npt.NDArray[np.uint64]) -> No
 @kernel(borrows=True)
 def observe_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], records: npt.NDArray[np.record]) -> None:
     """Fill `(M,)` OBSERVATION records with what the seat to move sees in the games at `(M,)` indices."""
-    for place in range(len(indices)):
-        game = games[indices[place]]
-        observe(game, game.turn, records[place])
+    for row in range(len(indices)):
+        game = games[indices[row]]
+        observe(game, game.turn, records[row])
 
 
 @kernel
@@ -83,16 +83,16 @@ def legal_at(
     actions: npt.NDArray[np.int64],
     legal: npt.NDArray[np.bool_],
 ) -> None:
-    """Note for each of `(M,)` actions whether the seat to move may do it; actions may be any numbers."""
-    for place in range(len(indices)):
-        legal[place] = is_legal(games[indices[place]], actions[place])
+    """Fill `(M,)` bool: whether the seat to move may do each of `(M,)` actions; the actions may be any numbers."""
+    for row in range(len(indices)):
+        legal[row] = is_legal(games[indices[row]], actions[row])
 
 
 @kernel
 def apply_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> None:
     """Do one legal action in each of the games at `(M,)` indices."""
-    for place in range(len(indices)):
-        apply(games[indices[place]], actions[place])
+    for row in range(len(indices)):
+        apply(games[indices[row]], actions[row])
 
 
 @kernel(borrows=True)

@@ -14,7 +14,7 @@ _FALSE_JOKER = 2 * NUM_FACES  # physical tiles: 2 * face + copy, then the two fa
 
 @kernel
 def shuffle(tiles: npt.NDArray[np.uint8], state: np.uint64) -> np.uint64:
-    """Shuffle in place, every order as likely (Fisher and Yates); returns the state of the stream after it."""
+    """Shuffle `tiles` in place (Fisher and Yates), each order with the same probability; returns the next state."""
     for last in range(len(tiles) - 1, 0, -1):
         state = advance(state)
         other = below(state, last + 1)
@@ -31,13 +31,13 @@ def begin_round(
     rack_tiles: npt.NDArray[np.uint8],
     stock: npt.NDArray[np.uint8],
 ) -> None:
-    """Set out a dealt round.
+    """Fill a game with a dealt round.
 
     Args:
         game: the record to fill.
-        indicator: face turned up.
-        okey: face whose copies are wild.
-        starter: seat to begin.
+        indicator: the face turned up, 0 to 51.
+        okey: the face whose copies are wild, 0 to 51.
+        starter: the seat that begins, 0 to 3.
         rack_tiles: `(57,)` kinds, 15 for the starter, then 14 for each seat to its right in turn.
         stock: `(48,)` kinds in the order in which they are drawn.
     """
@@ -59,7 +59,7 @@ def begin_round(
     game.by_okey = 0
     game.num_events = 0
     for seat in range(NUM_SEATS):
-        # with queues: seat s draws from places 12 s … 12 s + 11 of the stock
+        # with queues: seat s draws the tiles 12 s … 12 s + 11 of the stock
         game.queue_next[seat] = seat * (NUM_STOCK // NUM_SEATS) if game.draw_queues else 0
         game.queue_end[seat] = (seat + 1) * (NUM_STOCK // NUM_SEATS) if game.draw_queues else 0
         game.lost[seat] = 0
@@ -77,8 +77,8 @@ def begin_round(
         for _ in range(RACK_SIZE + (step == 0)):
             add_tile(game, seat, rack_tiles[next_tile])
             next_tile += 1
-    for place in range(NUM_STOCK):  # numba compiles seconds of error texts for an array put into another
-        game.stock[place] = stock[place]
+    for i in range(NUM_STOCK):  # to assign a whole array, numba would compile error texts for seconds
+        game.stock[i] = stock[i]
     find_finishes(game)
 
 
@@ -87,7 +87,7 @@ def deal(game: np.record, starter: int) -> None:
     """Deal the round `game.round_number` of the seed `game.seed`.
 
     Args:
-        game: the record; its rules, seed, round and scores stay, everything else is dealt anew.
+        game: the record; its rules, seed, round number, scores and draw queues stay, everything else is overwritten.
         starter: the seat with 15 tiles, or `NO_SEAT` for a random one (R2.2).
     """
     state = derive_seed(game.seed, game.round_number)
@@ -99,15 +99,15 @@ def deal(game: np.record, starter: int) -> None:
     if starter == NO_SEAT:
         starter = below(state, NUM_SEATS)
 
-    # R1.2, R1.5: one of the 49 tiles that lie beside the racks is turned up; a false joker goes back among
-    # them and another is turned. The last place is then filled up, so that the stock keeps its order otherwise.
+    # R1.2, R1.5: one of the 49 tiles outside the racks is turned up. A false joker goes back and another tile is
+    # turned up. The last tile then takes the index of the indicator, so that the other tiles keep their order.
     first = NUM_TILES - NUM_STOCK - 1
-    place = NUM_TILES - 1
-    while tiles[place] >= _FALSE_JOKER:
+    turned = NUM_TILES - 1
+    while tiles[turned] >= _FALSE_JOKER:
         state = advance(state)
-        place = first + below(state, NUM_STOCK + 1)
-    indicator = tiles[place] >> 1
-    tiles[place] = tiles[NUM_TILES - 1]
+        turned = first + below(state, NUM_STOCK + 1)
+    indicator = tiles[turned] >> 1
+    tiles[turned] = tiles[NUM_TILES - 1]
 
     after_13 = indicator % NUM_NUMBERS == NUM_NUMBERS - 1
     okey = indicator + 1 - (NUM_NUMBERS if after_13 else 0)  # R1.3; after 13 comes 1

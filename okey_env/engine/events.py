@@ -1,4 +1,4 @@
-"""The events of a round, as the log of a game holds them: two bytes each."""
+"""The events of a round in the log of a game: two bytes each."""
 
 import numpy as np
 
@@ -11,16 +11,16 @@ EVENT_SHOW = 2
 EVENT_THROW = 3
 EVENT_FINISH = 4
 EVENTS = ("draw", "take", "show", "throw", "finish")
-"""The events as words."""
+"""The names of the events, by number."""
 HIDDEN_TILE = 63
-"""The kind of another seat's draw, as an observation tells it."""
+"""Stands for the kind in an observation where another seat drew from the stock."""
 _KINDS = 64
-"""More than there are kinds."""
+"""A power of two above the number of kinds."""
 
 
 @kernel
 def pack_event(event: int, seat: int, kind: int) -> int:
-    """An entry of the log: kind + 64 * (seat + 4 * event).
+    """The entry of the log for an event: kind + 64 * (seat + 4 * event).
 
     >>> pack_event(EVENT_THROW, 2, 7)
     903

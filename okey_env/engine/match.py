@@ -1,8 +1,9 @@
-"""The match (RULES R8): scores from round to round, who starts the next one, when it is over, and what it pays.
+"""The match (RULES R8): scores from round to round, the next starter, the end of a match, and its rewards.
 
 A match is played in one game record. `scores` holds the points when the round was dealt, so the points now are
-`scores - lost`. Match m of a seed is its rounds 256 m, 256 m + 1, …: a record says by itself how long its match has
-lasted. The loops over many games serve episodes of both kinds, rounds (`matches` false) and matches (true).
+`scores - lost`. Match m of a seed consists of its rounds 256 m, 256 m + 1, …, so the round number also gives the number
+of rounds in the match so far. The loops over many games serve both kinds of episode: rounds (`matches` is false) and
+matches (`matches` is true).
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ from okey_env.engine.totals import REWARD_NAMES, fill_totals
 from okey_env.tiles import NUM_SEATS
 
 MAX_ROUNDS = 256
-"""Rounds after which a match is cut off: void ones cost nothing, so that it could go on for ever."""
+"""Rounds after which a match is truncated: void rounds cost nothing, so a match could go on forever."""
 REWARD_PLACEMENT = len(REWARD_NAMES)
 MATCH_REWARD_NAMES = (*REWARD_NAMES, "placement")
 
@@ -33,7 +34,7 @@ _U1 = np.uint64(1)
 
 @kernel
 def is_match_over(game: np.record) -> bool:
-    """R8.2: somebody has 0 points or less, looked at once the round has ended."""
+    """R8.2: whether the round has ended and somebody has 0 points or less."""
     if game.ending == NOT_ENDED:
         return False
     for seat in range(NUM_SEATS):
@@ -44,7 +45,7 @@ def is_match_over(game: np.record) -> bool:
 
 @kernel
 def episode_status(game: np.record, matches: bool) -> int:
-    """Whether the round, or the match that it belongs to, GOES_ON, is TERMINATED, or TRUNCATED."""
+    """GOES_ON, TERMINATED or TRUNCATED: the status of the match if `matches`, otherwise of the round."""
     if game.ending == NOT_ENDED:
         return GOES_ON
     if not matches:
@@ -58,8 +59,8 @@ def episode_status(game: np.record, matches: bool) -> int:
 def next_round(game: np.record) -> None:
     """Deal the next round of a match that is not over.
 
-    R2.2: the start goes one seat to the right, after a void round too; or to the winner, and where there is none it
-    stays.
+    R2.2: the next starter is one seat to the right, after a void round too. Under the other rotation it is the winner;
+    after a void round the starter stays.
     """
     if game.rules.winner_starts == 0:
         starter = (int(game.starter) + 1) % NUM_SEATS
@@ -75,7 +76,10 @@ def next_round(game: np.record) -> None:
 
 @kernel
 def next_episode(game: np.record, matches: bool) -> None:
-    """Deal the next round of the seed, or the first of its next match: random starter (R2.2), all points (R8.1)."""
+    """Deal the next round of the seed, or the first round of its next match.
+
+    The starter is random (R2.2), and every seat has its start points (R8.1).
+    """
     if matches:
         game.round_number = ((game.round_number >> _MATCH_SHIFT) + _U1) << _MATCH_SHIFT
     else:
@@ -87,9 +91,10 @@ def next_episode(game: np.record, matches: bool) -> None:
 
 @kernel
 def fill_match_totals(game: np.record, reward: int, totals: npt.NDArray[np.float32]) -> None:
-    """`fill_totals`, and the reward `placement`: a seat's share of the win (R8.3), scaled to sum to 0 with 1 for a win.
+    """Fill `(4,)` with the totals of any reward: those of `fill_totals`, or `placement`.
 
-    Partners have the same points, so a team that wins is two seats that win (R8.4).
+    `placement` is the share of the win that each seat has (R8.3), scaled so that a whole win is 1 and the four sum to
+    0; it is 0 until the match is over. Partners have the same points, so a winning team is two winning seats (R8.4).
     """
     if reward != REWARD_PLACEMENT:
         fill_totals(game, reward, totals)
@@ -106,7 +111,7 @@ def fill_match_totals(game: np.record, reward: int, totals: npt.NDArray[np.float
             score = int(game.scores[other]) - int(game.lost[other])
             better += score > mine
             equal += score == mine
-        share = min(max(winners - better, 0), equal) / equal  # equal scores share the places that they reach together
+        share = min(max(winners - better, 0), equal) / equal  # equal scores share their winning ranks
         totals[seat] = (NUM_SEATS * share - winners) / (NUM_SEATS - winners)
 
 
@@ -122,15 +127,15 @@ def episode_status_in(games: npt.NDArray[np.record], i: int, matches: bool) -> i
 @kernel
 def next_rounds_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64]) -> None:
     """`next_round` in each of the games at `(M,)` indices."""
-    for place in range(len(indices)):
-        next_round(games[indices[place]])
+    for row in range(len(indices)):
+        next_round(games[indices[row]])
 
 
 @kernel
 def next_episodes_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], matches: bool) -> None:
     """`next_episode` in each of the games at `(M,)` indices."""
-    for place in range(len(indices)):
-        next_episode(games[indices[place]], matches)
+    for row in range(len(indices)):
+        next_episode(games[indices[row]], matches)
 
 
 @kernel
@@ -144,7 +149,7 @@ def settle_at(
     earned: npt.NDArray[np.float64],
     status: npt.NDArray[np.uint8],
 ) -> None:
-    """Where a round has ended: add what one seat gets for it, and deal the next one if the match goes on.
+    """For each round that has ended: add the reward of one seat, and deal the next round if the match goes on.
 
     Args:
         games: `(N,)` of GAME.
@@ -152,13 +157,13 @@ def settle_at(
         matches: whether an episode is a match.
         reward: REWARD_*.
         seats: `(N,)` the seat that is paid.
-        paid: `(N,)` of its total, what has been paid; brought up to date.
-        earned: `(N,)` what it has earned is added here.
+        paid: `(N,)` the part of that seat's total that was paid before; updated.
+        earned: `(N,)` the reward of that seat is added here.
         status: `(N,)` filled at the indices: GOES_ON, TERMINATED or TRUNCATED.
     """
     totals = np.zeros(NUM_SEATS, np.float32)
-    for place in range(len(indices)):
-        i = indices[place]
+    for row in range(len(indices)):
+        i = indices[row]
         game = games[i]
         status[i] = episode_status(game, matches)
         if game.ending != NOT_ENDED:
@@ -178,7 +183,7 @@ def earn_all(
     paid: npt.NDArray[np.float32],
     earned: npt.NDArray[np.float64],
 ) -> None:
-    """Add for one seat of each of `(N,)` games what its total has changed by in the round under way."""
+    """Add to `earned` the change of one seat's total in the current round of each of `(N,)` games; updates `paid`."""
     totals = np.zeros(NUM_SEATS, np.float32)
     for i in range(len(games)):
         fill_match_totals(games[i], reward, totals)

@@ -1,8 +1,8 @@
-"""What one seat may know, cut out of a game: the only door between a game and whoever plays in it.
+"""What one seat may know of a game. Players get all their information through this module.
 
-`observe` fills an OBSERVATION record, `observe_events` the order of past events. Nothing that depends on a
-hidden tile is written: not another rack, not the order of the stock, not a tile drawn by somebody else.
-Seats are counted from the observer: 0 itself, 1 its right-hand neighbour, 2 opposite, 3 its left.
+`observe` fills an OBSERVATION record, `observe_events` the past events in order. Nothing that depends on a hidden tile
+is written: no rack of another seat, no order of the stock, no tile that another seat drew. Seats are counted from
+the observer: 0 itself, 1 its right-hand neighbour, 2 opposite, 3 its left.
 """
 
 import numpy as np
@@ -22,12 +22,12 @@ _WORDS = WIDTH // 8
 _U1 = np.uint64(1)
 _ONE_OF_EACH = np.uint64(0x0101010101010101)
 _TWO_OF_EACH = np.uint64(0x0202020202020202)
-_TWO_OF_LAST = np.uint64(0x0000000202020202)  # kinds 48 … 52 and three places of padding
+_TWO_OF_LAST = np.uint64(0x0000000202020202)  # kinds 48 … 52 and three bytes of padding
 
 
 @kernel(borrows=True)
 def _observe_history(game: np.record, seat: int, seen: np.record) -> None:
-    """The own rack, and all throws and takes (R3.4), eight kinds at a time: no byte of `unseen` falls below 0."""
+    """Write the own rack and all throws and takes (R3.4), eight kinds at a time: no byte of `unseen` falls below 0."""
     right, opposite, left = (seat + 1) & 3, (seat + 2) & 3, (seat + 3) & 3
     racks, heaps, known = words(game.rack), words(game.heap), words(game.known)
     rack, unseen, seen_heaps, seen_known = words(seen.rack), words(seen.unseen), words(seen.heap), words(seen.known)
@@ -52,7 +52,7 @@ def _observe_history(game: np.record, seat: int, seen: np.record) -> None:
 
 @kernel(borrows=True)
 def _observe_tops_only(game: np.record, seat: int, seen: np.record) -> None:
-    """`throw_visibility = top_only` (R3.4): of throws and takes only what lies on top, and a shown twin."""
+    """Write what is visible under `throw_visibility = top_only` (R3.4): the top of each heap, and a shown twin."""
     for kind in range(WIDTH):
         seen.rack[kind] = game.rack[seat, kind]
         seen.unseen[kind] = 2 - game.rack[seat, kind] if kind < NUM_KINDS else 0
@@ -72,7 +72,7 @@ def _observe_tops_only(game: np.record, seat: int, seen: np.record) -> None:
 
 @linked("void", GAME, "int64", OBSERVATION)
 def observe(game: np.record, seat: int, seen: np.record) -> None:
-    """Fill an OBSERVATION with all that `seat` may know; every field is written."""
+    """Fill every field of an OBSERVATION with what `seat` may know."""
     seen.rules = game.rules
     seen.phase = game.phase
     seen.turn = (game.turn - seat) & 3
@@ -112,7 +112,7 @@ def observe(game: np.record, seat: int, seen: np.record) -> None:
 
 @kernel
 def observe_events(game: np.record, seat: int, events: npt.NDArray[np.uint16]) -> int:
-    """Copy the round's events in order, with seats counted from `seat` and the others' draws hidden.
+    """Copy the events of a round in order; seats are counted from `seat`, and the draws of other seats are hidden.
 
     Args:
         game: the round.
@@ -120,15 +120,15 @@ def observe_events(game: np.record, seat: int, events: npt.NDArray[np.uint16]) -
         events: `(512,)` to fill; entries of `pack_event`, with `HIDDEN_TILE` where the kind is hidden.
 
     Returns:
-        How many were written; none if the rules show only the tops of the heaps.
+        The number of events written; 0 if the rules show only the tops of the heaps.
     """
     if game.rules.top_only != 0:
         return 0
-    for place in range(game.num_events):
-        event, actor, kind = unpack_event(game.log[place])
+    for i in range(game.num_events):
+        event, actor, kind = unpack_event(game.log[i])
         if event == EVENT_DRAW and actor != seat:
             kind = HIDDEN_TILE
-        events[place] = pack_event(event, (actor - seat) % NUM_SEATS, kind)
+        events[i] = pack_event(event, (actor - seat) % NUM_SEATS, kind)
     return int(game.num_events)
 
 
@@ -141,7 +141,7 @@ def observed_mask(seen: np.record, mask: npt.NDArray[np.int8]) -> None:
     for word in range(_WORDS):
         held = (rack[word] | rack[word] >> _U1) & _ONE_OF_EACH if throws else _NONE  # counts are 0, 1 or 2
         put_word(mask, THROW + 8 * word, held)
-    for word in range(_WORDS - 1):  # from the three places of padding on
+    for word in range(_WORDS - 1):  # from the three bytes of padding on
         put_word(mask, THROW + 8 * (_WORDS + word), _NONE)
     for action in range(THROW + 8 * (2 * _WORDS - 1), NUM_ACTIONS):
         mask[action] = 0

@@ -1,7 +1,7 @@
 """The batch of self-play: one decision in every game, on one thread or several.
 
-Each game is independent of the others, so the threads share nothing and the result is the same for any
-number of them. The `*_range` kernels do a stretch of the games; the `*_parallel` ones share the games out.
+Each game is independent of the others, so the threads share nothing and the result does not depend on their number.
+The `*_range` kernels process a range of the games; the `*_parallel` kernels divide the games among threads.
 
 Shapes: `N` games.
 """
@@ -31,7 +31,7 @@ from okey_env.tiles import NUM_SEATS
 
 @kernel
 def first_illegal(games: npt.NDArray[np.record], actions: npt.NDArray[np.int64]) -> int:
-    """The index of the first game whose action is not legal; -1 if all are."""
+    """The index of the first game whose action is not legal; -1 if all actions are legal."""
     for i in range(len(games)):
         if not is_legal(games[i], actions[i]):
             return i
@@ -40,13 +40,13 @@ def first_illegal(games: npt.NDArray[np.record], actions: npt.NDArray[np.int64])
 
 @kernel
 def deal_range(games: npt.NDArray[np.record], seed: np.uint64, start: int, stop: int) -> None:
-    """Deal the first round of each game; game i has the seed derived from (seed, i)."""
+    """Deal the first round of the games from `start` to `stop` - 1; game i has the seed derived from (seed, i)."""
     for i in range(start, stop):
         deal_round(games[i], seed, i)
 
 
 class Terms(NamedTuple):
-    """What the games of a batch are played for."""
+    """The kind of episode and the reward of the games of a batch."""
 
     matches: bool
     """Whether an episode is a match."""
@@ -55,16 +55,16 @@ class Terms(NamedTuple):
 
 
 class Payouts(NamedTuple):
-    """What the last action paid, and what it ended."""
+    """The rewards of the last action, and the episodes that it ended."""
 
     paid: npt.NDArray[np.float32]
-    """`(N, 4)` totals that were paid before; brought up to date."""
+    """`(N, 4)` the totals that were paid before; updated."""
     rewards: npt.NDArray[np.float32]
-    """`(N, 4)`, filled: what the action pays each seat."""
+    """`(N, 4)`, filled: the reward of each seat for the action."""
     terminated: npt.NDArray[np.bool_]
     """`(N,)`, filled: the episode ended."""
     truncated: npt.NDArray[np.bool_]
-    """`(N,)`, filled: it was cut off."""
+    """`(N,)`, filled: the episode was truncated."""
 
 
 class Views(NamedTuple):
@@ -73,9 +73,9 @@ class Views(NamedTuple):
     records: npt.NDArray[np.record]
     """`(N,)` of OBSERVATION, filled."""
     masks: npt.NDArray[np.int8]
-    """`(N, 109)`, filled: what it may do."""
+    """`(N, 109)`, filled: 1 for each legal action."""
     seats: npt.NDArray[np.int64]
-    """`(N,)`, filled: which seat it is."""
+    """`(N,)`, filled: the seat to move."""
 
 
 @kernel(borrows=True)
@@ -87,14 +87,14 @@ def advance_range(
     start: int,
     stop: int,
 ) -> None:
-    """Do one legal action in each game, pay what it changed, and deal again where the round ended.
+    """Do one legal action in each game, pay the rewards, and deal the next round where the round ended.
 
     Args:
         games: `(N,)` of GAME.
         actions: `(N,)`, legal.
-        terms: what the games are played for.
-        payouts: filled.
-        start: the first game to do.
+        terms: the kind of episode and the reward.
+        payouts: filled for these games.
+        start: the first game.
         stop: the game after the last.
     """
     paid, rewards = payouts.paid, payouts.rewards
@@ -122,7 +122,7 @@ def advance_range(
 
 @kernel(borrows=True)
 def look_range(games: npt.NDArray[np.record], views: Views, start: int, stop: int) -> None:
-    """Fill what the seat to move of each game sees and may do, and which seat that is."""
+    """Fill `views` for the games from `start` to `stop` - 1."""
     for i in range(start, stop):
         views.seats[i] = games[i].turn
         look(games[i], games[i].turn, views.records[i], views.masks[i])
@@ -137,7 +137,7 @@ def advance_parallel(
     views: Views,
     parts: int,
 ) -> None:
-    """`advance_range` and `look_range` over all games, in `parts` stretches on as many threads."""
+    """`advance_range` and `look_range` over all games, divided into `parts` ranges, one a thread."""
     size = len(games)
     for part in prange(parts):
         start, stop = part * size // parts, (part + 1) * size // parts

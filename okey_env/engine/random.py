@@ -1,7 +1,7 @@
 """Random numbers for kernels: SplitMix64 (Steele, Lea and Flood, 2014), one 64-bit word of state.
 
-A stream is a word that the caller keeps: `state = advance(state)`, then `below(state, n)` reads a number out
-of it. The same word gives the same numbers on every machine, in every thread, compiled or not.
+A stream is one word, its state, that the caller keeps: `state = advance(state)`, then `below(state, n)` gives a number.
+The same state gives the same numbers on every machine, in every thread, compiled or not.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _U1 = np.uint64(1)
 
 @kernel
 def mix(word: np.uint64) -> np.uint64:
-    """A 64-bit word scrambled, one to one."""
+    """A 64-bit word scrambled; different words give different results."""
     word = (word ^ (word >> _U30)) * _MIX_1
     word = (word ^ (word >> _U27)) * _MIX_2
     return word ^ (word >> _U31)
@@ -34,11 +34,11 @@ def advance(state: np.uint64) -> np.uint64:
 
 @kernel
 def below(state: np.uint64, limit: int) -> int:
-    """A number 0 … limit - 1 read from a state; each as likely, to within limit / 2**32."""
+    """A number 0 … limit - 1 from a state; all have the same probability, to within limit / 2**32."""
     return int(np.int64(((mix(state) >> _U32) * np.uint64(limit)) >> _U32))
 
 
 @kernel
 def derive_seed(seed: np.uint64, index: np.uint64) -> np.uint64:
-    """The seed of the `index`-th game (or round, or bot) under one seed; unrelated streams for each."""
+    """The seed of the game (or round, or bot) number `index` under one seed; the streams are unrelated."""
     return mix(mix(seed + _GOLDEN) ^ ((index + _U1) * _GOLDEN))

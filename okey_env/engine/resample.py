@@ -1,20 +1,20 @@
-"""Hidden tiles dealt again: games that agree with all that one seat knows, made from its OBSERVATION and nothing else.
+"""Determinization: deal the hidden tiles again, so that the game agrees with one seat's OBSERVATION (a *world*).
 
-Such a game is a *world*. What the observer cannot see is, in this order (*hidden order*): the tiles in the racks of its
-right-hand neighbour, of the seat opposite and of its left-hand neighbour that nobody has seen come there, the tiles
-beneath the tops of the heaps where the rules show only those, and the stock. The unseen tiles lie in these places, and
-every way in which they may lie there is as likely as any other: no throw, no take and no finish that was passed up
-makes a rack impossible, since all of them are free choices. Three things do, and are kept to:
+A world is made from the OBSERVATION alone. The *hidden order* lists all hidden tiles: first the tiles that nobody has
+seen in the racks of the right-hand neighbour, of the seat opposite and of the left-hand neighbour; then the covered
+tiles of the four heaps, if the rules show only the tops; then the stock. Every hidden order of the unseen tiles has the
+same probability. Throws, takes and finishes that a player passed up make no rack impossible, because they are free
+choices. Three facts do restrict the hidden order:
 
-* What was taken and not thrown since, and a shown twin, is in the rack where it was seen (R7.3).
+* A tile that was taken and not thrown since, and a shown twin, is in the rack where it was seen (R7.3).
 * If the stock is empty and the round goes on (R5.4), the seat to move can finish with the tile on offer.
-* A twin that was shown and then thrown, and that `top_only` covers, is where throws and takes may have brought it.
+* A twin that was shown and then thrown, and that `top_only` covers, lies where throws and takes can have brought it.
 
-A record does not say in which order things came to pass. So a world has an empty log, the places of the stock that are
-drawn hold no tile, and the order within a heap is dealt as well, but for its top. Where `top_only` hides which turns
-were takes, every choice of turns that agrees with the tops is as likely.
+An OBSERVATION does not hold the order of events. So a world has an empty log, the drawn part of its stock holds no
+tiles, and the order within a heap is random except for its top. If `top_only` hides which turns were takes, every
+choice of turns that agrees with the tops has the same probability.
 
-Nothing here checks its arguments. `okey_env.resample` is the public, checked form.
+The kernels do not check their arguments. `okey_env.resample` is the public, checked form.
 """
 
 import numpy as np
@@ -28,10 +28,10 @@ from okey_env.engine.state import NO_SEAT, NO_TILE, NOT_ENDED, PHASE_THROW
 from okey_env.engine.turn import add_tile, can_be_finished, find_finishes
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, NUM_TILES, RACK_SIZE
 
-NUM_PLACES = 3 + NUM_SEATS
-"""Stretches of the hidden order but for the stock: three racks, then four heaps."""
+NUM_STRETCHES = 3 + NUM_SEATS
+"""Stretches of the hidden order without the stock: three racks, then four heaps."""
 MOST_TRIES = 100_000_000
-"""So many deals are tried where a rack must finish (R5.4)."""
+"""The most deals that are tried if a rack must be able to finish (R5.4)."""
 
 _NONE = np.uint64(0)
 _FIRST_HEAP = 3  # the stretch of the observer's own heap
@@ -39,19 +39,19 @@ _FIRST_HEAP = 3  # the stretch of the observer's own heap
 
 @kernel
 def resample(seen: np.record, draw_queues: int, seed: np.uint64, game: np.record) -> bool:
-    """Fill a GAME with a world, each that agrees with an OBSERVATION as likely.
+    """Fill a GAME with a random world: each that agrees with the OBSERVATION has the same probability.
 
     Args:
         seen: what one seat knows of a round that goes on.
-        draw_queues: 1: each seat draws from its own part of the stock. To the players it is the same game.
-        seed: settles the world.
-        game: filled, every byte of it.
+        draw_queues: 1: each seat draws from its own part of the stock; else 0. Players see no difference.
+        seed: determines the world.
+        game: filled; every byte is overwritten.
 
     Returns:
-        Whether a world was found; if not (R5.4 only, after `MOST_TRIES`), the game is of no use.
+        Whether a world was found. It can fail only under R5.4, after `MOST_TRIES`; then the game is not usable.
     """
     tiles = np.empty(NUM_TILES, np.uint8)
-    sizes = np.empty(NUM_PLACES, np.int64)
+    sizes = np.empty(NUM_STRETCHES, np.int64)
     if not hide(seen, seed, tiles, sizes):
         return False
     lay_out(seen, draw_queues, tiles, sizes, seed, game)
@@ -62,7 +62,10 @@ def resample(seen: np.record, draw_queues: int, seed: np.uint64, game: np.record
 def resample_all(
     records: npt.NDArray[np.record], i: int, draw_queues: int, seed: np.uint64, games: npt.NDArray[np.record]
 ) -> bool:
-    """Fill `(N,)` games with worlds of record i; world w has the seed derived from (seed, w). Returns as `resample`."""
+    """Fill `(N,)` games with worlds of record i; returns whether all were found.
+
+    World w has the seed derived from (seed, w); the other arguments are those of `resample`.
+    """
     for world in range(len(games)):
         if not resample(records[i], draw_queues, derive_seed(seed, np.uint64(world)), games[world]):
             return False
@@ -74,17 +77,17 @@ def resample_all(
 
 @kernel
 def hide(seen: np.record, seed: np.uint64, tiles: npt.NDArray[np.uint8], sizes: npt.NDArray[np.int64]) -> bool:
-    """Put the unseen tiles into a hidden order, each that agrees with the observation as likely.
+    """Put the unseen tiles into a random hidden order: each possible one has the same probability.
 
     Args:
         seen: the OBSERVATION.
-        seed: settles the order.
-        tiles: `(106,)` filled from the front with kinds; what is behind the hidden places is left as it was.
-        sizes: `(7,)` filled with the number of places in each stretch: racks of the seats 1 to 3 (counted from the
-            observer), then what is covered in the heaps of the seats 0 to 3. The stock follows, `stock_left` tiles.
+        seed: determines the order.
+        tiles: `(106,)` filled from the front with the kinds of the hidden tiles; the entries after them do not change.
+        sizes: `(7,)` filled with the number of tiles in each stretch: the racks of the seats 1 to 3 (counted from the
+            observer), then the covered tiles in the heaps of the seats 0 to 3. The stock follows, `stock_left` tiles.
 
     Returns:
-        As `resample`.
+        Whether an order was found, as in `resample`.
     """
     count = unseen_tiles(seen, tiles)
     state = derive_seed(seed, np.uint64(0))
@@ -100,7 +103,7 @@ def hide(seen: np.record, seed: np.uint64, tiles: npt.NDArray[np.uint8], sizes: 
 
 @kernel
 def unseen_tiles(seen: np.record, tiles: npt.NDArray[np.uint8]) -> int:
-    """Write all unseen tiles one after another, by kind; returns how many there are."""
+    """Write the kinds of all unseen tiles into `tiles`, in order; returns the number of tiles."""
     count = 0
     for kind in range(NUM_KINDS):
         for _ in range(int(seen.unseen[kind])):
@@ -111,7 +114,7 @@ def unseen_tiles(seen: np.record, tiles: npt.NDArray[np.uint8]) -> int:
 
 @kernel
 def hidden_in_rack(seen: np.record, step: int) -> int:
-    """How many tiles of another seat's rack the observer does not know."""
+    """The number of tiles in the rack of seat `step` (1 to 3 from the observer) that the observer does not know."""
     size = RACK_SIZE
     if seen.turn == step and seen.phase == PHASE_THROW:
         size += 1
@@ -122,24 +125,24 @@ def hidden_in_rack(seen: np.record, step: int) -> int:
 
 @kernel
 def throws_of(seen: np.record, step: int) -> int:
-    """How often a seat has thrown; seats throw in turn, from the starter on."""
-    before = (step - int(seen.starter)) & 3  # seats that throw before this one in each round of the table
+    """The number of throws of seat `step` (counted from the observer); seats throw in turn, the starter first."""
+    before = (step - int(seen.starter)) & 3  # seats that throw before this one in every four throws
     return (int(seen.throws) + 3 - before) >> 2
 
 
 @kernel
 def _cover(seen: np.record, sizes: npt.NDArray[np.int64], state: np.uint64) -> np.uint64:
-    """Settle how many tiles lie beneath each top; none where all throws are shown. Returns the state of the stream."""
+    """Choose how many tiles lie beneath the top of each heap; 0 if all throws are shown. Returns the next state."""
     for step in range(NUM_SEATS):
         sizes[_FIRST_HEAP + step] = 0
     if seen.rules.top_only == 0:
         return state
-    # Everybody has had a tile before each throw but the starter's first, and so has who is to throw now.
+    # A player gets a tile before each throw, except before the first one; the player who throws next has got one too.
     had = int(seen.throws) - 1
     if seen.phase == PHASE_THROW:
         had += 1
     takes = had - (NUM_STOCK - int(seen.stock_left))
-    # Any turn may have been a take, but for the one to come. A heap without a top has lost all its tiles to takes.
+    # Any turn except the coming one may have been a take. A heap without a top has lost all its tiles to takes.
     uncovered = np.zeros(NUM_SEATS, np.int64)
     free = np.zeros(NUM_SEATS, np.int64)
     for step in range(NUM_SEATS):
@@ -161,7 +164,7 @@ def _cover(seen: np.record, sizes: npt.NDArray[np.int64], state: np.uint64) -> n
         fits = True
         for step in range(NUM_SEATS):
             sizes[_FIRST_HEAP + step] = uncovered[step]
-        # choose `takes` of the free turns: each in order with the share that is still to be chosen
+        # choose `takes` of the free turns: each in order, with probability (takes left) / (free turns left)
         ahead = int(free.sum())
         for step in range(NUM_SEATS):
             for _ in range(free[step]):
@@ -180,7 +183,7 @@ def _cover(seen: np.record, sizes: npt.NDArray[np.int64], state: np.uint64) -> n
 
 @kernel
 def _agrees(seen: np.record, tiles: npt.NDArray[np.uint8], sizes: npt.NDArray[np.int64]) -> bool:
-    """Whether a hidden order keeps to what the observation says beyond the places of known tiles."""
+    """Whether a hidden order agrees with the facts of the observation that do not concern single tiles."""
     twin_is_covered = seen.rules.top_only != 0 and seen.shown_by != NO_SEAT and seen.unseen[seen.indicator] != 0
     if twin_is_covered and not _twin_came_there(seen, tiles, sizes):
         return False
@@ -191,14 +194,14 @@ def _agrees(seen: np.record, tiles: npt.NDArray[np.uint8], sizes: npt.NDArray[np
 
 @kernel
 def _twin_came_there(seen: np.record, tiles: npt.NDArray[np.uint8], sizes: npt.NDArray[np.int64]) -> bool:
-    """Whether the twin, shown and thrown since, lies where throws and takes may have brought it: from seat to seat."""
+    """Whether the twin, shown and thrown since, lies where throws and takes, from seat to seat, can have brought it."""
     end = 0
-    for stretch in range(NUM_PLACES):
-        place = end
+    for stretch in range(NUM_STRETCHES):
+        index = end
         end += sizes[stretch]
-        while place < end and tiles[place] != seen.indicator:
-            place += 1
-        if place == end:
+        while index < end and tiles[index] != seen.indicator:
+            index += 1
+        if index == end:
             continue
         is_heap = stretch >= _FIRST_HEAP
         seat = stretch - _FIRST_HEAP if is_heap else stretch + 1
@@ -216,7 +219,7 @@ def _twin_came_there(seen: np.record, tiles: npt.NDArray[np.uint8], sizes: npt.N
 
 @kernel
 def _finishes(seen: np.record, tiles: npt.NDArray[np.uint8], sizes: npt.NDArray[np.int64]) -> bool:
-    """Whether the seat to move can finish, with the tile on offer if it has not taken it yet (R5.4)."""
+    """Whether the seat to move can finish, with the tile on offer if that is not taken yet (R5.4)."""
     step = int(seen.turn)
     first = 0
     for before in range(step - 1):
@@ -229,19 +232,19 @@ def _finishes(seen: np.record, tiles: npt.NDArray[np.uint8], sizes: npt.NDArray[
 
 @kernel
 def hidden_rack(seen: np.record, step: int, tiles: npt.NDArray[np.uint8]) -> Hand:
-    """Another seat's rack: the tiles that everyone knows to be there, and its stretch of a hidden order.
+    """Another seat's rack: the tiles that everyone knows to be in it, and its stretch of a hidden order.
 
     Args:
         seen: the OBSERVATION.
         step: the seat, counted from the observer.
-        tiles: `(n,)` kinds, its stretch or a part of it.
+        tiles: `(n,)` kinds: the stretch of that rack, or a part of the stretch.
     """
     hand = Hand(_NONE, _NONE, 0)
     for kind in range(NUM_KINDS):
         for _ in range(int(seen.known[step, kind])):
             hand = with_tile(hand, kind)
-    for place in range(len(tiles)):
-        hand = with_tile(hand, int(tiles[place]))
+    for i in range(len(tiles)):
+        hand = with_tile(hand, int(tiles[i]))
     return hand
 
 
@@ -257,7 +260,15 @@ def lay_out(
     seed: np.uint64,
     game: np.record,
 ) -> None:
-    """Fill a GAME with the world of a hidden order, as `hide` gives it; `seed` becomes that of the game."""
+    """Fill a GAME with the world of a hidden order.
+
+    Args:
+        seen: the OBSERVATION.
+        draw_queues: as in `resample`.
+        tiles, sizes: the hidden order, as `hide` fills it.
+        seed: becomes the seed of the game; determines the order within the heaps.
+        game: filled; every byte is overwritten.
+    """
     game.rules = seen.rules
     _copy_open(seen, game)
     game.seed = seed
@@ -267,7 +278,7 @@ def lay_out(
     game.rack[seat] = seen.rack
     game.once[seat] = seen.once
     game.twice[seat] = seen.twice
-    place = 0
+    index = 0
     for step in range(1, NUM_SEATS):
         other = (seat + step) & 3
         game.once[other] = _NONE
@@ -276,15 +287,15 @@ def lay_out(
             for _ in range(int(seen.known[step, kind])):
                 add_tile(game, other, kind)
         for _ in range(sizes[step - 1]):
-            add_tile(game, other, tiles[place])
-            place += 1
+            add_tile(game, other, tiles[index])
+            index += 1
     state = derive_seed(seed, np.uint64(1))
     for step in range(NUM_SEATS):
         other = (seat + step) & 3
         covered = sizes[_FIRST_HEAP + step]
-        state = _pile_up(seen, step, tiles[place : place + covered], state, game)
-        place += covered
-    _lay_stock(seen, draw_queues, tiles[place : place + int(seen.stock_left)], game)
+        state = _pile_up(seen, step, tiles[index : index + covered], state, game)
+        index += covered
+    _lay_stock(seen, draw_queues, tiles[index : index + int(seen.stock_left)], game)
     game.finish_melds = seen.finish_melds
     game.finish_pairs = seen.finish_pairs
     if seen.phase == PHASE_THROW and seen.turn != 0:
@@ -293,7 +304,7 @@ def lay_out(
 
 @kernel
 def _copy_open(seen: np.record, game: np.record) -> None:
-    """All that lies open, with seats as they sit at the table."""
+    """Copy all that is visible from an OBSERVATION into a GAME, with absolute seats."""
     seat = int(seen.seat)
     game.phase = seen.phase
     game.turn = (int(seen.turn) + seat) & 3
@@ -329,7 +340,7 @@ def _copy_open(seen: np.record, game: np.record) -> None:
 def _pile_up(
     seen: np.record, step: int, covered: npt.NDArray[np.uint8], state: np.uint64, game: np.record
 ) -> np.uint64:
-    """Stack the heap of a seat: what is seen of it and its covered tiles in any order, its top last."""
+    """Stack a heap: its seen and covered tiles in random order, the top last. Returns the next state."""
     other = (int(seen.seat) + step) & 3
     top = int(seen.last_throw[step])
     height = 0
@@ -352,7 +363,7 @@ def _pile_up(
 
 @kernel
 def _lay_stock(seen: np.record, draw_queues: int, stock: npt.NDArray[np.uint8], game: np.record) -> None:
-    """Lay the stock; with queues each seat has a quarter of what is left, those who draw next the odd tiles."""
+    """Lay the stock; with queues each seat has a quarter of what is left; odd tiles go to the seats that draw next."""
     size = len(stock)
     drawn = NUM_STOCK - size
     game.stock[:drawn] = NO_TILE

@@ -1,4 +1,4 @@
-"""Points (RULES R6): what a finish, a shown indicator and a void round cost, and whom."""
+"""Points (RULES R6): what a finish, a shown indicator and a void round cost, and who pays."""
 
 from typing import Any, NamedTuple
 
@@ -11,13 +11,13 @@ from okey_env.engine.state import GAME
 from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_NUMBERS, NUM_SEATS, WILD
 
 _ORDINARY = 2
-"""R6.1; the okey doubles it (R6.2), and so do seven pairs (R6.4)."""
+"""The cost of an ordinary finish (R6.1); the okey doubles it (R6.2), and seven pairs double it (R6.4)."""
 _RED = 0
 _BLACK = 2
 
 
 class ScoringRules(NamedTuple):
-    """The switches that settle the points of a finish, for whoever has no game but what a seat sees of it."""
+    """The switches that determine the points of a finish, each 0 or 1; for code that has no game record."""
 
     combine_product: int
     false_joker_as_okey: int
@@ -34,21 +34,21 @@ def scoring_rules(rules: np.record) -> ScoringRules:
     )
 
 
-# `game` in the next three is a GAME, an OBSERVATION or whatever else has `rules`, `indicator` and `okey`.
+# In the next three functions, `game` is a GAME, an OBSERVATION or any record with `rules`, `indicator` and `okey`.
 
 
 @kernel
 def counts_as_okey(game: Any, kind: int) -> bool:
-    """Whether finishing with this tile is finishing with the okey (R6.2, R6.3).
+    """Whether a finish with a tile of this kind counts as a finish with the okey (R6.2, R6.3).
 
-    Of the okey's face, as tiles play, there are only the two false jokers.
+    As tiles play, the only tiles of the okey's face are the two false jokers.
     """
     return kind == WILD or (game.rules.false_joker_as_okey != 0 and kind == game.okey)
 
 
 @kernel
 def finish_points(game: Any, kind: int, by_pairs: bool) -> int:
-    """Points that each loser loses on a finish (R6.1-R6.5, R6.9)."""
+    """The points that each loser loses on a finish with a tile of this kind (R6.1-R6.5, R6.9)."""
     points = _ORDINARY
     by_okey = counts_as_okey(game, kind)
     if by_okey:
@@ -97,7 +97,7 @@ def dearest_finish(games: npt.NDArray[np.record]) -> int:
 
 @linked("void", GAME, "int64", "int64")
 def pay(game: np.record, seat: int, points: int) -> None:
-    """Everyone against `seat` loses `points`, and it wins them; with teams the partner shares (R8.4)."""
+    """Each opponent of `seat` loses `points`, which `seat` wins; with teams, it and its partner win `points` each (R8.4)."""
     for step in range(1, NUM_SEATS):
         other = (seat + step) % NUM_SEATS
         if game.rules.teams != 0 and step == 2:
@@ -112,6 +112,6 @@ def pay(game: np.record, seat: int, points: int) -> None:
 
 @kernel
 def pay_void(game: np.record) -> None:
-    """A void round costs everyone the same, in both presets nothing (R5.5, R6.9)."""
+    """Take the points of a void round from every seat; both presets take nothing (R5.5)."""
     for seat in range(NUM_SEATS):
         game.lost[seat] += game.rules.void_points

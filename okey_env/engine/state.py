@@ -1,20 +1,20 @@
 """GAME, the record of one round, and OBSERVATION, the record of what one seat may know of it.
 
 A game is one element of a structured array: it is copied, hashed, saved and compared as bytes, and
-`games["rack"]` is an array over a whole batch. Kernels take such a record and change it in place; they
-check nothing, so whoever calls them asks `okey_env.engine.turn.is_legal` first.
+`games["rack"]` is an array over a whole batch. Kernels take such a record and change it in place. They
+check nothing, so the caller must ask `okey_env.engine.turn.is_legal` first.
 
-Racks are kept twice, because two readers want them differently: as counts by kind for observations, and
+Racks are stored twice, because two readers need different forms: as counts by kind for observations, and
 as two 64-bit words for the exact solver (`once`: at least one copy held, `twice`: both copies held; the bit
 of a face is `4 * (number - 1) + colour`, see `okey_env.engine.hand`). Sets of kinds are words in the same
 order, with bit 52 for the wild kind.
 
-Plain Python hands kernels a whole array and an index (`okey_env.engine.batch`), never one record: numba spends 15
-microseconds on taking a record over, and none on an array. `game.turn` too is for kernels; in plain Python
+Plain Python passes a whole array and an index to kernels (`okey_env.engine.batch`), never one record: numba needs 15
+microseconds to take a record and almost no time to take an array. `game.turn` is for kernels only; in plain Python
 `games["turn"][i]` is many times faster.
 
-Arrays by kind have 56 places, not 53, so that they are also seven 64-bit words, which is how a whole rack is
-copied or subtracted at once (`.view(np.uint64)`); the last three places stay 0.
+Arrays by kind have 56 entries instead of 53, so that they are also seven 64-bit words: a whole rack is then copied or
+subtracted in seven operations (`.view(np.uint64)`). The last three entries stay 0.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ from okey_env.rules import MAX_THROWS_RANGE, SWITCHES, Rules
 from okey_env.tiles import NUM_SEATS, NUM_STOCK
 
 WIDTH = 56
-"""Places of an array by kind: 53 kinds and padding."""
+"""Entries of an array by kind: 53 kinds and 3 of padding."""
 LOG_SIZE = 512
 assert 2 * MAX_THROWS_RANGE[1] + 3 <= LOG_SIZE  # a draw and a throw each, the show, the last draw and finish
 
@@ -47,7 +47,7 @@ NO_TILE = 255
 NO_SEAT = 255
 
 PILE_SIZE = 64
-"""Most throws of one seat that can lie on one another: a quarter of the most throws of a round, and one."""
+"""The capacity of a heap: more than a quarter of the most throws of a round."""
 assert MAX_THROWS_RANGE[1] // NUM_SEATS < PILE_SIZE
 
 
@@ -61,7 +61,7 @@ def _record(fields: list[tuple[Any, ...]]) -> np.dtype[np.record]:
 
 
 _RULES_SIZE = 16
-"""Bytes of RULES, more than there are switches, so that another one changes the place of nothing."""
+"""Bytes of RULES: more than there are switches, so that a new switch does not move the fields after RULES."""
 
 RULES = _record(
     [
@@ -69,7 +69,7 @@ RULES = _record(
         ("spare", np.uint8, (_RULES_SIZE - len(SWITCHES),)),
     ]
 )
-"""The rules as kernels read them, one byte a switch (`okey_env.rules.SWITCHES`): a game needs nothing but its bytes."""
+"""The rules as kernels read them, one byte a switch (`okey_env.rules.SWITCHES`). A game record holds its own rules."""
 
 GAME = _record(
     [
@@ -94,8 +94,8 @@ GAME = _record(
         ("by_okey", np.uint8),  # 0, 1: the finishing tile counted as the okey
         ("spare", np.uint8, (1,)),
         ("num_events", np.uint16),  # entries of the log
-        ("queue_next", np.uint8, (NUM_SEATS,)),  # tiles drawn from the front of each queue
-        ("queue_end", np.uint8, (NUM_SEATS,)),  # end of each queue; both 0 unless draw_queues
+        ("queue_next", np.uint8, (NUM_SEATS,)),  # index in `stock` of the next tile of each queue
+        ("queue_end", np.uint8, (NUM_SEATS,)),  # index after its last tile; both 0 unless draw_queues
         ("lost", np.uint8, (NUM_SEATS,)),  # points lost in this round
         ("won", np.uint8, (NUM_SEATS,)),  # points that others lost to this seat in this round
         ("pile_height", np.uint8, (NUM_SEATS,)),  # throws that lie on each pile
@@ -110,7 +110,7 @@ GAME = _record(
         ("taken", np.uint64, (NUM_SEATS,)),  # set of kinds that the seat has taken in this round
         ("rack", np.uint8, (NUM_SEATS, WIDTH)),  # 0 … 2 copies
         ("heap", np.uint8, (NUM_SEATS, WIDTH)),  # thrown by the seat and still lying there, 0 … 2
-        ("known", np.uint8, (NUM_SEATS, WIDTH)),  # at least so many are in the rack, as everyone has seen
+        ("known", np.uint8, (NUM_SEATS, WIDTH)),  # copies that everyone knows to be in the rack, 0 … 2
         ("stock", np.uint8, (NUM_STOCK,)),  # kinds in the order in which they are drawn
         ("pile", np.uint8, (NUM_SEATS, PILE_SIZE)),  # the heaps as they lie: kinds, the last throw on top
         ("log", np.uint16, (LOG_SIZE,)),  # public events in order, stock draws with their hidden kind
@@ -121,7 +121,7 @@ GAME = _record(
 OBSERVATION = _record(
     [
         ("rules", RULES),
-        # what lies open, seats counted from the observer: 0 itself, 1 right, 2 opposite, 3 left
+        # what is visible to all, seats counted from the observer: 0 itself, 1 right, 2 opposite, 3 left
         ("phase", np.uint8),  # PHASE_*
         ("turn", np.uint8),  # 0 … 3
         ("starter", np.uint8),  # 0 … 3
@@ -135,7 +135,7 @@ OBSERVATION = _record(
         ("last_chance", np.uint8),  # 0, 1
         ("ending", np.uint8),  # ENDED_*
         ("winner", np.uint8),  # 0 … 3 or NO_SEAT
-        ("seat", np.uint8),  # 0 … 3, the observer's place at the table
+        ("seat", np.uint8),  # 0 … 3, the absolute seat of the observer
         # what the observer may do now; throws and finishes follow from `rack` and `finish_*`
         ("can_draw", np.uint8),  # 0, 1
         ("can_take", np.uint8),  # 0, 1
@@ -151,20 +151,20 @@ OBSERVATION = _record(
         ("finish_pairs", np.uint64),
         ("taken", np.uint64, (NUM_SEATS,)),  # set of kinds that each seat has taken
         ("rack", np.uint8, (WIDTH,)),  # the own rack
-        ("unseen", np.uint8, (WIDTH,)),  # copies that may be in a hidden rack place or in the stock
+        ("unseen", np.uint8, (WIDTH,)),  # copies that may be in another rack or in the stock
         ("heap", np.uint8, (NUM_SEATS, WIDTH)),  # thrown by each seat and still lying there
         ("known", np.uint8, (NUM_SEATS, WIDTH)),  # tiles of each rack that everyone has seen
     ]
 )
-"""All that one seat may know, but for the order of past events; see `okey_env.observation`."""
+"""All that one seat may know except the order of past events; see `okey_env.observation`."""
 
 
 def new_games(rules: Rules, num_games: int, *, draw_queues: bool = False) -> npt.NDArray[np.record]:
-    """Records with the rules written in and nothing dealt yet: `(num_games,)` of GAME.
+    """New game records in which nothing is dealt yet: `(num_games,)` of GAME.
 
     Args:
-        rules: the rules that all of them play.
-        num_games: how many.
+        rules: the rules of all games.
+        num_games: the number of games.
         draw_queues: each seat draws from its own quarter of the stock, so that a taken throw does not
             change what the others draw; for paired evaluation.
     """
@@ -178,6 +178,6 @@ def new_games(rules: Rules, num_games: int, *, draw_queues: bool = False) -> npt
 
 
 def rules_of(record: np.record) -> Rules:
-    """The rules that a GAME or an OBSERVATION plays, read back from its bytes."""
+    """The rules of a GAME or an OBSERVATION, from its bytes."""
     played = record["rules"]
     return Rules(**{switch.name: switch.of_byte(int(played[switch.byte])) for switch in SWITCHES})

@@ -1,4 +1,4 @@
-"""The named rewards as totals of a round so far, for the batch; `okey_env.rewards` has the same in plain Python."""
+"""The named rewards of a round as totals since the deal, for batches; `okey_env.rewards` has them in plain Python."""
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ REWARD_NAMES = ("points", "zero_sum", "win")
 
 @kernel
 def fill_totals(game: np.record, reward: int, totals: npt.NDArray[np.float32]) -> None:
-    """Fill `(4,)` with what each seat has been due since the deal."""
+    """Fill `(4,)` with the total reward of each seat since the deal; `reward` is an index of REWARD_NAMES."""
     void = game.rules.void_points if game.ending == ENDED_VOID or game.ending == ENDED_TRUNCATED else 0
     for seat in range(NUM_SEATS):
         if reward == REWARD_POINTS:

@@ -1,7 +1,7 @@
-"""The turn (RULES R3, R5, R7): what the seat to move may do, and what happens when it does.
+"""The turn (RULES R3, R5, R7): the legal actions of the seat to move, and their effects.
 
-`apply` does one action. It presumes that the action is legal; `is_legal` and `action_mask` say what is, and
-they agree with each other and with `apply` on every state.
+`apply` does one action, which must be legal. `is_legal` and `action_mask` say which actions are legal; both agree with
+`apply` in every state.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def hand_of(game: np.record, seat: int) -> Hand:
 
 @kernel
 def _hold(game: np.record, seat: int, hand: Hand) -> None:
-    """Note the words of a rack; its counts are noted beside it."""
+    """Write the words of a rack; the caller updates the counts."""
     game.once[seat] = hand.once
     game.twice[seat] = hand.twice
 
@@ -55,7 +55,7 @@ def add_tile(game: np.record, seat: int, kind: int) -> None:
 
 @kernel
 def remove_tile(game: np.record, seat: int, kind: int) -> None:
-    """Take a tile out of a rack that holds it, one that everyone knows of first."""
+    """Take a tile out of a rack that holds it; a copy that everyone knows of goes first."""
     game.rack[seat, kind] -= 1
     if game.known[seat, kind] > 0:
         game.known[seat, kind] -= 1
@@ -71,7 +71,7 @@ def _log(game: np.record, event: int, kind: int) -> None:
 
 @kernel
 def find_finishes(game: np.record) -> None:
-    """Note with which kinds the seat to move may finish (R5.1); it holds 15 tiles."""
+    """Write the kinds with which the seat to move, which holds 15 tiles, may finish (R5.1)."""
     hand = hand_of(game, game.turn)
     game.finish_melds = finishing_melds(hand.once, hand.twice, hand.wilds, game.rules.run_13_1 != 0)
     game.finish_pairs = finishing_pairs(hand.once, hand.twice, hand.wilds)
@@ -79,7 +79,7 @@ def find_finishes(game: np.record) -> None:
 
 @kernel
 def can_be_finished(hand: Hand, run_13_1: bool) -> bool:
-    """Whether 15 tiles can finish with one of them, by melds or by pairs (R5.1)."""
+    """Whether a hand of 15 tiles can finish, by melds or by pairs (R5.1)."""
     melds = finishing_melds(hand.once, hand.twice, hand.wilds, run_13_1)
     return (melds | finishing_pairs(hand.once, hand.twice, hand.wilds)) != _NONE
 
@@ -89,37 +89,37 @@ def can_be_finished(hand: Hand, run_13_1: bool) -> bool:
 
 @kernel
 def can_draw(game: np.record) -> bool:
-    """R3.2: a tile is left in the stock, and the seat to move has 14."""
+    """R3.2: whether a tile is left in the stock and the seat to move has 14 tiles."""
     return game.phase == PHASE_DRAW and game.stock_left > 0
 
 
 @kernel
 def can_take(game: np.record) -> bool:
-    """R3.2: the left neighbour has just thrown, and the seat to move has 14 tiles."""
+    """R3.2: whether the left neighbour has just thrown and the seat to move has 14 tiles."""
     return game.phase == PHASE_DRAW and game.offer != NO_TILE
 
 
 @kernel
 def can_show(game: np.record) -> bool:
-    """R7.1: the seat to move holds the indicator's twin, has not thrown yet, and nobody has shown."""
+    """R7.1: whether the seat to move holds the indicator's twin and has not thrown, and nobody has shown it yet."""
     seat = game.turn
     if game.rules.indicator_points == 0 or game.phase == PHASE_OVER or game.shown_by != NO_SEAT:
         return False
     if (game.has_thrown >> seat) & 1 or game.rack[seat, game.indicator] == 0:
         return False
-    # in the narrower window nothing may have been drawn yet; the starter does not draw in its first turn
+    # with `before_draw` the seat must not have drawn yet; the starter does not draw in its first turn
     return game.rules.show_before_draw == 0 or game.phase == PHASE_DRAW or seat == game.starter
 
 
 @kernel
 def can_finish(game: np.record, kind: int) -> bool:
-    """R5.1: laying this kind on the stock leaves 14 tiles that are all melds, or seven pairs."""
+    """R5.1: whether the other 14 tiles are all melds or seven pairs if this kind is laid on the stock."""
     return game.phase == PHASE_THROW and ((game.finish_melds | game.finish_pairs) & kind_set(kind)) != _NONE
 
 
 @kernel
 def is_legal(game: np.record, action: int) -> bool:
-    """Whether the seat to move may do this; `action` may be any number."""
+    """Whether the seat to move may do an action; `action` may be any number."""
     if action < 0 or action >= NUM_ACTIONS:
         return False
     if action == DRAW:
@@ -166,7 +166,7 @@ def draw(game: np.record) -> None:
 
 @kernel
 def take(game: np.record) -> None:
-    """R3.2: take what the left neighbour has just thrown. Everyone sees which tile it is."""
+    """R3.2: take the tile that the left neighbour has just thrown. Everyone sees which tile it is."""
     kind = game.offer
     left = (game.turn + _LEFT) % NUM_SEATS
     game.heap[left, kind] -= 1
@@ -189,7 +189,7 @@ def show(game: np.record) -> None:
 
 @kernel
 def throw(game: np.record, kind: int) -> None:
-    """R3.2: throw a tile to the right, which ends the turn and perhaps the round (R5.4, R5.6)."""
+    """R3.2: throw a tile to the right. The throw ends the turn and sometimes the round (R5.4, R5.6)."""
     seat = game.turn
     remove_tile(game, seat, kind)
     game.heap[seat, kind] += 1
@@ -213,7 +213,7 @@ def throw(game: np.record, kind: int) -> None:
 
 @kernel
 def finish(game: np.record, kind: int) -> None:
-    """R5.1: lay a tile on the stock and win; if melds and pairs both finish, the better counts (R6.7)."""
+    """R5.1: lay a tile on the stock and win; if melds and pairs both finish, the better score counts (R6.7)."""
     bit = kind_set(kind)
     by_melds = (game.finish_melds & bit) != _NONE
     by_pairs = (game.finish_pairs & bit) != _NONE
@@ -237,7 +237,7 @@ def finish(game: np.record, kind: int) -> None:
 
 @kernel
 def _begin_throw(game: np.record) -> None:
-    """The seat to move has 15 tiles now."""
+    """Begin the phase in which the seat to move has 15 tiles."""
     game.phase = PHASE_THROW
     game.offer = NO_TILE
     find_finishes(game)
@@ -245,7 +245,7 @@ def _begin_throw(game: np.record) -> None:
 
 @kernel
 def _may_still_take(game: np.record, kind: int) -> bool:
-    """R5.4, `next_may_take`: the stock is empty; may the next seat take the tile just thrown, to finish?"""
+    """R5.4, `next_may_take`: whether the next seat may take the tile just thrown and finish; the stock is empty."""
     if game.rules.next_may_take == 0 or game.last_chance != 0:
         return False
     hand = with_tile(hand_of(game, (game.turn + 1) % NUM_SEATS), kind)
@@ -254,7 +254,7 @@ def _may_still_take(game: np.record, kind: int) -> bool:
 
 @kernel
 def _end_void(game: np.record, ending: int) -> None:
-    """R5.5: the round is void."""
+    """R5.5: end the round as void; `ending` is ENDED_VOID or ENDED_TRUNCATED."""
     game.phase = PHASE_OVER
     game.ending = ending
     pay_void(game)
@@ -262,10 +262,10 @@ def _end_void(game: np.record, ending: int) -> None:
 
 @kernel
 def _next_of_stock(game: np.record) -> int:
-    """The place of the tile that the seat to move draws.
+    """The index in `stock` of the tile that the seat to move draws.
 
-    With draw queues each seat draws from its own quarter of the stock; once that is used up, from the back
-    of the fullest other queue, the nearest on the right if several are.
+    With draw queues each seat draws from its own quarter of the stock. When that is used up, the seat draws from the
+    back of the fullest other queue; of several, from the nearest on the right.
     """
     if game.draw_queues == 0:
         return NUM_STOCK - game.stock_left

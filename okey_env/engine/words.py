@@ -1,4 +1,4 @@
-"""Bytes read as 64-bit words, so that a whole rack is copied, subtracted or compared seven words at a time."""
+"""Bytes read as 64-bit words, so that a whole rack is copied, subtracted or compared as seven words."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def _plain_words(array: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
 
 @intrinsic
 def _compiled_words(context: Any, array: Any) -> Any:
-    """The same memory as another array type; numba's own `view` checks so much that it costs more than the copy."""
+    """The same memory as another array type; the checks in numba's own `view` take longer than a copy would."""
     words = types.Array(types.uint64, array.ndim, "C")
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -44,12 +44,12 @@ words: Any = _plain_words if JIT_IS_OFF else _compiled_words
 """`(…, 8 n)` bytes of a record as `(…, n)` uint64 over the same memory; used inside kernels."""
 
 
-def _plain_put_word(array: npt.NDArray[np.int8], place: int, word: np.uint64) -> None:
-    array[place : place + _BYTES] = np.frombuffer(np.uint64(word).tobytes(), np.int8)
+def _plain_put_word(array: npt.NDArray[np.int8], index: int, word: np.uint64) -> None:
+    array[index : index + _BYTES] = np.frombuffer(np.uint64(word).tobytes(), np.int8)
 
 
 @intrinsic
-def _compiled_put_word(context: Any, array: Any, place: Any, word: Any) -> Any:
+def _compiled_put_word(context: Any, array: Any, index: Any, word: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         target = _make_array(signature.args[0])(context, builder, arguments[0])
         address = builder.gep(target.data, [arguments[1]])
@@ -61,15 +61,15 @@ def _compiled_put_word(context: Any, array: Any, place: Any, word: Any) -> Any:
 
 
 put_word: Any = _plain_put_word if JIT_IS_OFF else _compiled_put_word
-"""`put_word(array, place, word)`: write eight bytes of a one-dimensional byte array at once, from any place on."""
+"""`put_word(array, index, word)`: write eight bytes of a one-dimensional byte array at once, from any index on."""
 
 
-def _plain_get_word(array: npt.NDArray[np.uint8], place: int) -> np.uint64:
-    return array[place : place + _BYTES].view(np.uint64)[0]
+def _plain_get_word(array: npt.NDArray[np.uint8], index: int) -> np.uint64:
+    return array[index : index + _BYTES].view(np.uint64)[0]
 
 
 @intrinsic
-def _compiled_get_word(context: Any, array: Any, place: Any) -> Any:
+def _compiled_get_word(context: Any, array: Any, index: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         source = _make_array(signature.args[0])(context, builder, arguments[0])
         address = builder.gep(source.data, [arguments[1]])
@@ -80,7 +80,7 @@ def _compiled_get_word(context: Any, array: Any, place: Any) -> Any:
 
 
 get_word: Any = _plain_get_word if JIT_IS_OFF else _compiled_get_word
-"""`get_word(array, place)`: read eight bytes of a one-dimensional byte array as a uint64, from any place on."""
+"""`get_word(array, index)`: read eight bytes of a one-dimensional byte array as a uint64, from any index on."""
 
 
 def _plain_scratch(size: int) -> npt.NDArray[np.uint64]:
@@ -103,4 +103,5 @@ def _compiled_scratch(context: Any, size: Any) -> Any:
 
 
 scratch: Any = _plain_scratch if JIT_IS_OFF else _compiled_scratch
-"""`scratch(size)`: uint64 `[size]` on the stack that holds anything, until the kernel returns; `size` is a constant."""
+"""`scratch(size)`: an array `[size]` of uint64 on the stack, not initialised, valid until the kernel returns; `size` must
+be a constant."""

@@ -19,7 +19,7 @@ from okey_env.engine._jit import kernel
 from okey_env.engine.hand import KIND_OF_BIT, analyse, kind_set, lowest_bit, popcount, with_tile, without_tile
 from okey_env.engine.hand.bits import FACES, as_int, both_ends
 from okey_env.engine.random import advance, below, derive_seed
-from okey_env.engine.resample import NUM_PLACES, hidden_rack, hide, lay_out, throws_of
+from okey_env.engine.resample import NUM_STRETCHES, hidden_rack, hide, lay_out, throws_of
 from okey_env.engine.state import PHASE_THROW
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_TILES
 
@@ -48,7 +48,7 @@ def sample_world(seen: np.record, draw_queues: int, seed: np.uint64, game: np.re
     Arguments and result as those of `okey_env.engine.resample.resample`.
     """
     tiles = np.empty(NUM_TILES, np.uint8)
-    sizes = np.empty(NUM_PLACES, np.int64)
+    sizes = np.empty(NUM_STRETCHES, np.int64)
     after = np.empty(NUM_KINDS, np.uint64)
     if not hide(seen, seed, tiles, sizes):
         return False

@@ -62,8 +62,8 @@ def _arrays_by_pattern() -> tuple[Array, Array, Array, Array]:
 
 
 HELD, EXTRA, TILES, HOLES = _arrays_by_pattern()
-"""Arrays by pattern. `HELD`: the tiles held; one more entry, 1, stands for a single tile. `EXTRA`: the tiles of its
-smallest meld beyond three. `TILES` and `HOLES`, by pattern and by colour of the bit, are words for position 0: the tiles
+"""Arrays by pattern. `HELD`: tiles held; one more entry, 1, stands for a single tile. `EXTRA`: tiles of its smallest
+meld beyond three. `TILES` and `HOLES`, by pattern and by colour of the bit, are words for position 0: the tiles
 held, and the missing tiles between them (of a group: the other colours)."""
 
 FITTING = np.array([sum(1 << pattern for pattern in range(NUM_PATTERNS) if EXTRA[pattern] <= e) for e in range(3)])
