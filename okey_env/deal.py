@@ -66,7 +66,7 @@ class Deal:
         self._check_sizes()
         self._positions()  # raises if no indicator makes this deal possible
 
-    def place(self, game: np.record) -> None:
+    def deal_into(self, game: np.record) -> None:
         """Deal this position into a game; its seed and round number deal what is left open."""
         # a compiled kernel gives its 64-bit word as a Python int, which it does not take back unasked
         state = np.uint64(derive_seed(game["seed"], game["round_number"]))

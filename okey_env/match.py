@@ -1,7 +1,7 @@
 """Match: rounds one after the other until somebody has no points left (RULES R8).
 
-A `Match` is for whoever runs games, as `Round` is: it holds the round under way, keeps the score, deals the next
-round and says who has won. Bots know of it what their observation says: everybody's points before the round.
+Like a `Round`, a `Match` is for code that runs games: it holds the current round, keeps the score, deals the next
+round and says who has won. A bot knows of it only what its observation says: the points of all seats before the round.
 """
 
 import copy
@@ -23,10 +23,10 @@ _TEAMS = ((0, 2), (1, 3))
 
 
 class Standing(NamedTuple):
-    """A line of the final table, or of the one so far."""
+    """A row of the standings of a match."""
 
-    place: int
-    """From 1 on; equal points share a place, and the next one is left out: 1, 2, 2, 4."""
+    rank: int
+    """From 1 on; equal points share a rank, and the next rank is left out: 1, 2, 2, 4."""
     seats: tuple[int, ...]
     """One seat, or the two of a team (R8.4)."""
     points: int
@@ -37,14 +37,14 @@ class Match:
 
     Args:
         rules: a preset's name, `Rules`, or a mapping of switches.
-        seed: with `number` all that the deals depend on; None: a random one.
+        seed: determines, with `number`, all deals; None: a random one.
         deal: a chosen position for the first round.
         points: the four seats' points to start from, 1 to 21; None: `start_points` of the rules.
         number: which match of this seed.
         draw_queues: each seat draws from its own quarter of the stock, for paired evaluation.
 
     Raises:
-        ValueError: nobody can have these points.
+        ValueError: the points are not possible: see `okey_env.round.check_points`.
 
     >>> rack = "R1 R2 R3 R4 | B4 B5 B6 | K7 K8 K9 | Y10 Y11 Y12 Y13 | R5"
     >>> deal = Deal(indicator="Y4", racks=(None, rack, None, None))
@@ -65,9 +65,9 @@ class Match:
         draw_queues: bool = False,
     ) -> None:
         self.round = Round(rules, seed=0, draw_queues=draw_queues)
-        """The round under way; the same object all match long."""
+        """The current round; the same object during the whole match."""
         self.earlier: list[Round] = []
-        """The rounds before it, as they ended. They are not among what `save` saves."""
+        """The rounds before it, as they ended. `save` does not save them."""
         self.deal(seed if seed is not None else secrets.randbits(63), deal, points, number=number)
 
     def deal(
@@ -76,7 +76,7 @@ class Match:
         """Begin a new match with the same rules.
 
         Raises:
-            ValueError: nobody can have these points; nothing has changed.
+            ValueError: the points are not possible; nothing has changed.
         """
         self.round.deal(seed, deal, number=number * MAX_ROUNDS, points=points)
         self.earlier = []
@@ -85,7 +85,7 @@ class Match:
 
     @property
     def rules(self) -> Rules:
-        """What is played."""
+        """The rules of the match."""
         return self.round.rules
 
     @property
@@ -105,27 +105,27 @@ class Match:
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Points by seat as they stand: what was lost in the round under way is off (R6.6). Partners have the same."""
+        """The current points by seat: the losses of the current round are subtracted (R6.6). Partners have the same."""
         return tuple(score - lost for score, lost in zip(self.round.scores, self.round.lost, strict=True))
 
     @property
     def over(self) -> bool:
-        """R8.2: a round has ended and somebody has 0 points or less; or the match is `truncated`."""
+        """Whether a round has ended and somebody has 0 points or less (R8.2), or the match is `truncated`."""
         return episode_status_in(self.round.games, 0, True) != GOES_ON
 
     @property
     def truncated(self) -> bool:
-        """Cut off after 256 rounds, since void ones cost nothing and could go on for ever. Nobody wins."""
+        """Whether the match was cut off after 256 rounds, since void rounds cost nothing. Then nobody wins."""
         return episode_status_in(self.round.games, 0, True) == TRUNCATED
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """R8.3: the seats that win, all that share included; none while the match goes on."""
+        """The seats that win, including all that share a win (R8.3); empty while the match goes on."""
         return tuple(seat for seat, share in enumerate(self.shares) if share > 0)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """R8.3: how much of a win each seat has; equal points share the winning places that they reach together.
+        """The share of the win that each seat has (R8.3); seats with equal points share their winning ranks.
 
         With 10, 7, 7, -1 points and two winners it is 1, 1/2, 1/2, 0. A team's two seats have the same (R8.4).
         """
@@ -133,19 +133,19 @@ class Match:
 
     @property
     def standings(self) -> list[Standing]:
-        """Seats, or teams (R8.4), by points, the best first; equal points share a place (R8.3)."""
+        """Seats, or teams (R8.4), by points, the best first; equal points share a rank (R8.3)."""
         scores = self.scores
         sides = _TEAMS if self.rules.teams else tuple((seat,) for seat in range(NUM_SEATS))
-        table = [
+        standings = [
             Standing(1 + sum(scores[other[0]] > scores[side[0]] for other in sides), side, scores[side[0]])
             for side in sides
         ]
-        return sorted(table)
+        return sorted(standings)
 
     # --- play --------------------------------------------------------------------------------------------
 
     def apply(self, action: int | str) -> None:
-        """Do an action of the seat to move, a number or its text; the next round is not dealt by itself.
+        """Do an action of the seat to move, a number or its text; `next_round` deals the next round.
 
         Raises:
             ValueError: the action is not legal; nothing has changed.
@@ -153,7 +153,7 @@ class Match:
         self.round.apply(action)
 
     def next_round(self) -> None:
-        """Deal the next round: the points lost come off, and the start moves on (R2.2).
+        """Deal the next round: the points lost are subtracted, and the starter changes (R2.2).
 
         Raises:
             ValueError: the round is not over, or the match is.
@@ -168,11 +168,11 @@ class Match:
     # --- save, restore -----------------------------------------------------------------------------------
 
     def save(self) -> bytes:
-        """The round under way with the points before it, hidden tiles included; see `okey_env.saving`."""
+        """The current round and the points before it as bytes, hidden tiles included; see `okey_env.saving`."""
         return self.round.save()
 
     def restore(self, saved: bytes) -> None:
-        """Go back to a match that was saved, its rules included; `earlier` is empty then.
+        """Go back to a saved match, including its rules; `earlier` is empty afterwards.
 
         Raises:
             ValueError: these are not the bytes of a saved game of this version; nothing has changed.
@@ -182,7 +182,7 @@ class Match:
 
 
 def shares(round: Round) -> tuple[Fraction, ...]:
-    """How much of a win each seat has once this round has ended its match (R8.3, R8.4); else all 0."""
+    """The share of the win that each seat has if this round has ended its match (R8.3, R8.4); else all 0."""
     if episode_status_in(round.games, 0, True) != TERMINATED:
         return (Fraction(0),) * NUM_SEATS
     scores = [score - lost for score, lost in zip(round.scores, round.lost, strict=True)]

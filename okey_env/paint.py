@@ -1,8 +1,8 @@
-"""Painting on arrays: shapes with smooth edges, soft shadows, gradients, text. It knows nothing of the game.
+"""Painting on arrays: shapes with smooth edges, soft shadows, gradients, text. This module knows nothing of the game.
 
-A shape is an array of distances: for each pixel, how far it lies outside the shape's edge, negative inside. From it
-come smooth edges, outlines, shadows and glows, at any scale and with the same bytes each time. Only text needs pygame,
-which is imported when the first text is painted.
+A shape is an array of distances: for each pixel, how far it lies outside the edge of the shape; inside, the distance is
+negative. Smooth edges, outlines, shadows and glows are computed from these distances, at any scale and with the same
+bytes each time. Only text needs pygame, which is imported when the first text is painted.
 """
 
 import os
@@ -19,14 +19,14 @@ Array = npt.NDArray[np.float32]
 Colour = str | Array
 """`#rrggbb`, or a colour for each pixel, as `Sheet.gradient` gives it."""
 
-_FINER = 4  # text is painted so many times larger and then averaged: its weight and place are exact
+_FINER = 4  # text is painted this many times larger and then averaged, so that its weight and position are exact
 
 
 def load_pygame() -> ModuleType:
     """The module pygame, without its greeting.
 
     Raises:
-        gymnasium.error.DependencyNotInstalled: it is not installed.
+        gymnasium.error.DependencyNotInstalled: pygame is not installed.
     """
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
@@ -60,7 +60,7 @@ class Sheet:
         self.pixels = np.zeros((4, rows, columns), np.float32)
         """Four planes: red, green, blue from 0 to 255 times the cover, and the cover from 0 to 1."""
         self.x = ((np.arange(columns, dtype=np.float32) + 0.5) / np.float32(scale) + np.float32(left))[None, :]
-        """The x of each column, in units; `y` the y of each row."""
+        """The x of each column, in units; `y` has the y of each row."""
         self.y = ((np.arange(rows, dtype=np.float32) + 0.5) / np.float32(scale) + np.float32(top))[:, None]
 
     # --- shapes ------------------------------------------------------------------------------------------
@@ -100,13 +100,13 @@ class Sheet:
         >>> sheet.gradient([(0, "#000000"), (2, "#c80000")], along=sheet.y)[0, :, 0]
         array([ 50., 150.], dtype=float32)
         """
-        places = [place for place, _ in stops]
+        positions = [position for position, _ in stops]
         colours = np.array([_rgb(colour) for _, colour in stops])
-        planes = [np.interp(along, places, colours[:, plane]) for plane in range(3)]
+        planes = [np.interp(along, positions, colours[:, plane]) for plane in range(3)]
         return np.broadcast_to(np.stack(planes).astype(np.float32), (3, *self.pixels.shape[1:]))
 
     def fill(self, shape: Array, colour: Colour, alpha: float = 1, soft: float = 0) -> None:
-        """Paint a shape over what is there; `soft` is the width over which its edge fades, for shadows and glows."""
+        """Paint a shape over the sheet; `soft` is the width over which its edge fades, for shadows and glows."""
         if soft:
             edge = np.clip(0.5 - shape / soft, 0, 1)
             cover = edge * edge * (3 - 2 * edge)
@@ -121,7 +121,7 @@ class Sheet:
     def text(
         self, text: str, x: float, y: float, size: float, colour: str, *, anchor: float = 0, alpha: float = 1
     ) -> None:
-        """Write bold text on the line y; `anchor` says which part of its width lies at x: 0 its start, 1 its end."""
+        """Write bold text on the line y; `anchor` says which point of its width lies at x: 0 the start, 1 the end."""
         big = self.scale * _FINER
         left = (x - self.left - anchor * text_width(text, size)) * big
         glyphs, ascent = _glyphs(text, round(size * big))
@@ -139,7 +139,7 @@ class Sheet:
         self._lay(under, cover * np.float32(alpha), colour)
 
     def paste(self, sheet: "Sheet", x: float, y: float) -> None:
-        """Lay another sheet over this one, its point (0, 0) at (x, y). It must have the same scale and find room."""
+        """Lay another sheet over this one, its point (0, 0) at (x, y). It must have the same scale and fit in."""
         column = round((x - self.left + sheet.left) * self.scale)
         row = round((y - self.top + sheet.top) * self.scale)
         rows, columns = sheet.pixels.shape[1:]
@@ -175,7 +175,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def shorten(text: str, size: float, width: float) -> str:
-    """The text, cut with an ellipsis if it is wider than that."""
+    """The text, cut and ended with an ellipsis if it is wider than `width`, in units."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(text + "…", size) > width:
@@ -184,7 +184,7 @@ def shorten(text: str, size: float, width: float) -> str:
 
 
 def _font(size: int) -> Any:
-    """A font for now: none outlives `pygame.quit()`, which whoever else uses pygame may call at any time."""
+    """A font for immediate use: it is invalid after `pygame.quit()`, which other users of pygame may call at any time."""
     font = load_pygame().font
     font.init()
     return font.Font(font.get_default_font(), size)  # by its name: `None` is the same font, but smaller
@@ -192,7 +192,7 @@ def _font(size: int) -> Any:
 
 @lru_cache(maxsize=512)
 def _glyphs(text: str, size: int) -> tuple[Array, int]:
-    """How far the text covers each pixel, and in which row it stands."""
+    """How much the text covers each pixel, 0 to 1, and the row of its base line."""
     font = _font(size)
     surface = font.render(text, True, (255, 255, 255))
     return load_pygame().surfarray.array_alpha(surface).T.astype(np.float32) / 255, font.get_ascent()

@@ -1,8 +1,7 @@
-"""A picture of the table: all four racks open, as the page in the browser would draw them for a spectator.
+"""A picture of the table: all four racks open, in the style of the page in the browser.
 
-Seat 0 sits below and play goes counter-clockwise, so seat 1 sits on the right; each throws to the corner on its right.
-Sizes are in units of a picture of 960 by 720. All that looks the same again (a tile, a name plate) is painted once and
-kept.
+Seat 0 sits at the bottom and play goes counter-clockwise, so seat 1 sits on the right. Each seat throws to the corner on
+its right. Sizes are in units of a picture of 960 by 720. What is painted often (tiles, name plates) is cached.
 """
 
 import math
@@ -44,22 +43,22 @@ _VERBS = {
 }
 
 
-class Place(NamedTuple):
-    """Where a seat's things lie: its rack, its plate, the top of its heap, and which way the older throws show."""
+class SeatLayout(NamedTuple):
+    """Where the rack, the name plate and the heap of a seat lie: left upper corners, in units of the picture."""
 
     rack: tuple[float, float]
-    size: tuple[float, int]  # of the rack: tiles in a row, rows
+    size: tuple[float, int]  # of the rack: tiles in a row, number of rows
     plate: tuple[float, float]
     heap: tuple[float, float]
-    older: int
+    older: int  # the side on which older throws lie: -1 left, 1 right
 
 
 _LONG, _SQUARE = (10.2, 2), (5.5, 4)
-_PLACES = (
-    Place((267, 552), _LONG, (370, 504), (863, 603), -1),
-    Place((692, 236), _SQUARE, (701, 188), (863, 42), -1),
-    Place((267, 28), _LONG, (370, 176), (43, 42), 1),
-    Place((30, 236), _SQUARE, (39, 188), (43, 603), 1),
+_LAYOUTS = (
+    SeatLayout((267, 552), _LONG, (370, 504), (863, 603), -1),
+    SeatLayout((692, 236), _SQUARE, (701, 188), (863, 42), -1),
+    SeatLayout((267, 28), _LONG, (370, 176), (43, 42), 1),
+    SeatLayout((30, 236), _SQUARE, (39, 188), (43, 603), 1),
 )
 _PLATE = (220, 40)
 
@@ -68,15 +67,15 @@ class Group(NamedTuple):
     """Tiles that lie side by side on a rack."""
 
     kinds: tuple[int, ...]
-    complete: bool  # a meld, or a pair of seven
+    complete: bool  # a complete meld, or one of seven pairs
 
 
 def table_picture(round: Round, players: Sequence[str] | None = None, *, height: int = HEIGHT) -> npt.NDArray[np.uint8]:
     """The table as an RGB picture: `(height, height * 4 / 3, 3)` uint8, the same bytes for the same table.
 
-    It shows racks as they lie best, finished melds underlined; the seat to move and what it may take; the tile that
-    has just come to its rack; indicator, okey, stock; the last throws of each seat; the last events; points of the
-    match, with what this round has cost; and at the end, who won and how.
+    It shows the best arrangement of each rack with complete melds underlined; the seat to move and what it may take; the
+    tile that has just come to its rack; indicator, okey and stock; the last throws of each seat; the last events; the
+    points of the match and the losses of this round; and at the end, who won and how.
 
     Args:
         round: the round.
@@ -96,10 +95,10 @@ def table_picture(round: Round, players: Sequence[str] | None = None, *, height:
     sheet = _felt(height / HEIGHT).copy()
     fields = {name: field[0] for name, field in round.fields.items()}
     events = [_event(int(entry)) for entry in fields["log"][: fields["num_events"]]]
-    for seat, place in enumerate(_PLACES):
-        _paint_rack(sheet, round, seat, place, events)
-        _paint_plate(sheet, round, seat, place, names[seat])
-        _paint_heap(sheet, round, seat, place)
+    for seat, layout in enumerate(_LAYOUTS):
+        _paint_rack(sheet, round, seat, layout, events)
+        _paint_plate(sheet, round, seat, layout, names[seat])
+        _paint_heap(sheet, round, seat, layout)
     _paint_middle(sheet, round)
     if round.over:
         _paint_ending(sheet, round, names)
@@ -112,7 +111,7 @@ def table_picture(round: Round, players: Sequence[str] | None = None, *, height:
 
 
 def groups_of(rack: hands.Counts, *, run_13_1: bool, by_pairs: bool = False) -> list[Group]:
-    """The tiles of a rack as they lie best: melds, parts of melds, then the others one by one.
+    """The tiles of a rack in its best arrangement: melds, parts of melds, then the other tiles one by one.
 
     >>> rack = hands.parse("R1 R2 R3 | B5 B6 | K9 K11 | Y1 * Y3 | R8 | R12 | B9 | Y13", okey="Y5")
     >>> [len(group.kinds) for group in groups_of(rack, run_13_1=True)]
@@ -139,7 +138,7 @@ def _pairs_of(rack: hands.Counts) -> list[Group]:
 
 
 def lay(groups: Sequence[Group], width: float, rows: int) -> list[tuple[int, int, float]]:
-    """Where each tile lies: kind, row, and how many tiles from the left; groups are kept whole where they find room.
+    """Where each tile lies: its kind, its row, and its distance from the left in tiles; groups stay whole if possible.
 
     >>> lay([Group((1, 2, 3), True), Group((9, 22), False)], width=5.5, rows=2)
     [(1, 0, 0.0), (2, 0, 1.0), (3, 0, 2.0), (9, 0, 3.45), (22, 0, 4.45)]
@@ -162,17 +161,17 @@ def lay(groups: Sequence[Group], width: float, rows: int) -> list[tuple[int, int
     return placed
 
 
-def _paint_rack(sheet: Sheet, game: Round, seat: int, place: Place, events: list["_Event"]) -> None:
+def _paint_rack(sheet: Sheet, game: Round, seat: int, layout: SeatLayout, events: list["_Event"]) -> None:
     won = game.winner == seat
     turn = game.turn == seat and not game.over
     by_pairs = won and bool(game.fields["by_pairs"].item())
     groups = groups_of(game.racks[seat], run_13_1=game.rules.run_13_1, by_pairs=by_pairs)
     new = events[-1].kind if turn and events and events[-1].what in (EVENT_DRAW, EVENT_TAKE) else None
-    left, top = place.rack
+    left, top = layout.rack
     if turn or won:
-        sheet.paste(_board(*place.size, True, sheet.scale), left, top)
+        sheet.paste(_board(*layout.size, True, sheet.scale), left, top)
     complete = [group.complete for group in groups for _ in group.kinds]
-    placed = lay(groups, *place.size)
+    placed = lay(groups, *layout.size)
     newest = max((i for i, (kind, *_) in enumerate(placed) if kind == new), default=None)  # one of two twins
     tile, height = _RACK_TILE, _RACK_TILE * _RATIO
     for i, ((kind, row, column), melded) in enumerate(zip(placed, complete, strict=True)):
@@ -218,7 +217,7 @@ def _underline(width: float, scale: float) -> Sheet:
 # --- plates and heaps ------------------------------------------------------------------------------------
 
 
-def _paint_plate(sheet: Sheet, game: Round, seat: int, place: Place, name: str) -> None:
+def _paint_plate(sheet: Sheet, game: Round, seat: int, layout: SeatLayout, name: str) -> None:
     turn = game.turn == seat and not game.over
     if game.winner == seat:
         note = "wins the round"
@@ -230,23 +229,28 @@ def _paint_plate(sheet: Sheet, game: Round, seat: int, place: Place, name: str) 
         note = ""
     shown = game.indicator if game.fields["shown_by"].item() == seat else None
     score = game.scores[seat] - game.lost[seat]
-    plate = _plate(name, seat, note, score, game.lost[seat], turn, game.winner == seat, shown, game.okey, sheet.scale)
-    sheet.paste(plate, *place.plate)
+    plate = _Plate(name, seat, note, score, game.lost[seat], turn, game.winner == seat, shown, game.okey)
+    sheet.paste(_plate(plate, sheet.scale), *layout.plate)
+
+
+class _Plate(NamedTuple):
+    """What the name plate of a seat shows."""
+
+    name: str
+    seat: int
+    note: str  # what the seat may do now, or that it has won; may be empty
+    score: int  # points of the match now
+    lost: int  # points lost in this round
+    turn: bool  # the seat is to move
+    won: bool  # the seat has won the round
+    shown: int | None  # the indicator's kind if the seat has shown the twin
+    okey: int
 
 
 @lru_cache(maxsize=256)
-def _plate(
-    name: str,
-    seat: int,
-    note: str,
-    score: int,
-    lost: int,
-    turn: bool,
-    won: bool,
-    shown: int | None,
-    okey: int,
-    scale: float,
-) -> Sheet:
+def _plate(plate: _Plate, scale: float) -> Sheet:
+    """The name plate of a seat, its left upper corner at (0, 0)."""
+    name, seat, note, score, lost, turn, won, shown, okey = plate
     width, height = _PLATE
     sheet = Sheet(width + 32, height + 32, scale, -16, -16)
     body = sheet.box(0, 0, width, height, 16)
@@ -278,28 +282,28 @@ def _plate(
     return sheet
 
 
-def _paint_heap(sheet: Sheet, game: Round, seat: int, place: Place) -> None:
-    """What a seat has thrown and nobody took: the last throw large, the three before it behind."""
+def _paint_heap(sheet: Sheet, game: Round, seat: int, layout: SeatLayout) -> None:
+    """Paint the heap of a seat: the last throw large, the three throws before it smaller and behind it."""
     pile = game.fields["pile"][0, seat, : game.fields["pile_height"][0, seat]].tolist()
-    x, y = place.heap
+    x, y = layout.heap
     offered = game.offer is not None and not game.over and (game.turn - 1) % NUM_SEATS == seat
     if offered:
         sheet.paste(_dish(_HEAP_TILE, True, sheet.scale), x, y)
     small = _HEAP_TILE * 0.72
     for nth, kind in list(enumerate(reversed(pile[-4:])))[:0:-1]:
-        middle = x + _HEAP_TILE / 2 + place.older * (_HEAP_TILE / 2 + small * (nth - 0.47))
+        middle = x + _HEAP_TILE / 2 + layout.older * (_HEAP_TILE / 2 + small * (nth - 0.47))
         older = _tile(kind, game.okey, small, False, sheet.scale, 1 - 0.07 * nth)
         sheet.paste(older, middle - small / 2, y + (_HEAP_TILE - small) * _RATIO)
     if pile:
         sheet.paste(_tile(pile[-1], game.okey, _HEAP_TILE, False, sheet.scale), x, y)
     if len(pile) > 1:
-        side = x + (_HEAP_TILE if place.older < 0 else 0)
+        side = x + (_HEAP_TILE if layout.older < 0 else 0)
         sheet.paste(_badge(str(len(pile)), False, sheet.scale), side, y + _HEAP_TILE * _RATIO - 1)
 
 
 @lru_cache(maxsize=8)
 def _dish(width: float, bright: bool, scale: float) -> Sheet:
-    """The place of a heap or of the stock; bright where a tile may be had."""
+    """The dish under a heap or under the stock; bright if its tile may be taken."""
     height = width * _RATIO
     sheet = Sheet(width + 40, height + 40, scale, -20, -20)
     edge = sheet.box(-6, -6, width + 12, height + 12, 12)
@@ -329,7 +333,7 @@ def _badge(text: str, gold: bool, scale: float) -> Sheet:
 
 
 def _paint_middle(sheet: Sheet, game: Round) -> None:
-    """Stock, indicator and okey; once somebody has finished, its tile lies on the stock."""
+    """Paint stock, indicator and okey, and after a finish the finishing tile on the stock."""
     x, y = _CENTRE[0] - _STOCK_TILE / 2, _CENTRE[1] - _STOCK_TILE * _RATIO / 2
     finished = game.winner is not None
     sheet.paste(_dish(_STOCK_TILE, finished or (game.phase == "draw" and game.stock_left > 0), sheet.scale), x, y)
@@ -361,7 +365,7 @@ def _event(entry: int) -> _Event:
 
 
 def _paint_events(sheet: Sheet, events: Sequence[_Event], names: Sequence[str], okey: int) -> None:
-    """The last events, the newest lowest."""
+    """Paint the last events, the newest at the bottom."""
     for back, event in enumerate(reversed(events)):
         name = shorten(names[event.seat], 13, 150)
         pill = _told(name, _VERBS[event.what], event.kind, okey, event.seat, back, sheet.scale)
@@ -370,7 +374,7 @@ def _paint_events(sheet: Sheet, events: Sequence[_Event], names: Sequence[str], 
 
 @lru_cache(maxsize=256)
 def _told(name: str, verb: str, kind: int, okey: int, seat: int, back: int, scale: float) -> Sheet:
-    """An event as a line with a small tile, its middle at (0, 0); the older the fainter."""
+    """An event as a line with a small tile, its middle at (0, 0); `back`, 0 to 2, counts from the newest and fades."""
     size, strength = 13, (1, 0.72, 0.45)[back]
     text = f"{name} {verb}"
     width = text_width(text, size) + _SMALL_TILE + 42
@@ -424,8 +428,8 @@ def _banner(title: str, text: str, won: bool, scale: float) -> Sheet:
 
 
 def _tile(kind: int, okey: int, width: float, new: bool, scale: float, light: float = 1) -> Sheet:
-    """A tile as it looks on the table: the okey with its own face and a star, a false joker as a flower (R1.6)."""
-    return _painted(kind, okey if kind in (WILD, okey) else BACK, width, new, scale, light)  # one for all rounds
+    """A tile by its physical look: the okey with its own face and a star, a false joker as a flower (R1.6)."""
+    return _painted(kind, okey if kind in (WILD, okey) else BACK, width, new, scale, light)  # most tiles look the same in all rounds
 
 
 @lru_cache(maxsize=512)
@@ -464,7 +468,7 @@ def _painted(kind: int, okey: int, width: float, new: bool, scale: float, light:
 
 
 def _mark(sheet: Sheet, colour: int, x: float, y: float, size: float) -> Array:
-    """The mark of a colour, for those who see few colours: diamond, disc, square, triangle."""
+    """The mark of a colour, for people who cannot tell colours apart: diamond, disc, square, triangle."""
     if colour == 1:
         return sheet.disc(x, y, 7.5 * size)
     if colour == 2:
@@ -474,7 +478,7 @@ def _mark(sheet: Sheet, colour: int, x: float, y: float, size: float) -> Array:
 
 
 def _paint_flower(sheet: Sheet) -> None:
-    """Eight petals in the four colours; each is what two discs have in common."""
+    """Paint eight petals in the four colours; each petal is the intersection of two discs."""
     for petal in range(8):
         turn = petal * math.pi / 4
         along, across = (math.sin(turn), -math.cos(turn)), (math.cos(turn), math.sin(turn))
@@ -516,7 +520,7 @@ def _felt(scale: float) -> Sheet:
     for half in (163, 149):
         sheet.line(sheet.box(x - half, y - half, 2 * half, 2 * half), "#c9e7c4", 2.4, 0.08)
     sheet.line(sheet.disc(x, y, 149), "#c9e7c4", 2.4, 0.08)
-    for place in _PLACES:
-        sheet.paste(_dish(_HEAP_TILE, False, scale), *place.heap)
-        sheet.paste(_board(*place.size, False, scale), *place.rack)
+    for layout in _LAYOUTS:
+        sheet.paste(_dish(_HEAP_TILE, False, scale), *layout.heap)
+        sheet.paste(_board(*layout.size, False, scale), *layout.rack)
     return sheet

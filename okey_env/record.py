@@ -6,11 +6,11 @@
 | `deal` | number of the round, points before it, starter, indicator, racks, stock; whether the seed dealt it |
 | `move` | seat, action as number and as text, and the tile that a draw or a take brought |
 | `end` | how the round ended, points lost and won in it, points after it |
-| `result` | who has won the match, with the final table |
+| `result` | who has won the match, and the final standings |
 
-Everything in it comes from the game itself, so nothing need be set up before play: `Record.of` gives the record of
-what has been played so far. The same game gives the same bytes. A record holds what every seat and the stock hold, and
-the seed of rounds to come: while a game is on, it is for whoever runs it.
+Everything in a record comes from the game itself, so nothing must be set up before play: `Record.of` gives the record
+of what has been played so far. The same game gives the same bytes. A record holds the tiles of every seat and of the
+stock, and the seed of later rounds. While a game goes on, do not show its record to players.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ from okey_env.tiles import NUM_SEATS, face_text, kind_text, rack_text
 
 FORMAT = "okey-env record"
 VERSION = 1
-"""Changes whenever a reader of the last version would misread a record."""
+"""Changes whenever a reader of the previous version would misread a record."""
 
 _ACTION_OF = {EVENT_DRAW: DRAW, EVENT_TAKE: TAKE, EVENT_SHOW: SHOW}
 _Line = dict[str, Any]
@@ -44,15 +44,15 @@ class Step(NamedTuple):
     """A deal, or a move of a seat."""
 
     round: int
-    """Which round of the record, from 0 on."""
+    """The index of the round in the record, from 0 on."""
     seat: int
-    """Who moves; of a deal the starter."""
+    """The seat that moves; for a deal, the starter."""
     action: int | None
     """The number of the action; None for a deal."""
     text: str
     """The action as text, tiles by their physical name; `deal` for a deal."""
     tile: str | None
-    """What a draw or a take brought."""
+    """The tile that a draw or a take brought, as text; None for other steps."""
     line: int
     """The line of the file, from 1 on."""
 
@@ -60,7 +60,7 @@ class Step(NamedTuple):
 class Record:
     """A played round or match, or the part of it played so far.
 
-    Made by `Record.of` or `Record.read`.
+    Use `Record.of` or `Record.read` to make one.
 
     >>> round = Round("klasik", seed=7)
     >>> round.apply(round.legal_actions()[-1])
@@ -75,12 +75,12 @@ class Record:
         """Read a record from its lines.
 
         Raises:
-            ValueError: they are no record, or not as records are written; the message names the line.
+            ValueError: the lines are not a record, or one is damaged; the message names the line.
         """
         self.lines = list(lines)
         """The text, line by line."""
         self.name = name
-        """What messages call it."""
+        """The name of the record in messages."""
         entries = [self._entry(number) for number in range(1, len(self.lines) + 1)]
         header = self._header(entries)
         self.episode: str = header["episode"]
@@ -93,31 +93,31 @@ class Record:
         """Whether each seat drew from its own quarter of the stock."""
         try:
             self.rules: Rules = as_rules(header["rules"])
-            """What was played."""
+            """The rules of the game."""
         except (ValueError, TypeError) as error:
             raise self._fault(1, str(error)) from error
         self._entries = entries
         self.steps: list[Step] = []
-        """Deals and moves in order; `at(i)` is the table after step i."""
+        """Deals and moves in order; `at(i)` is the game after step i."""
         self._read_entries()
 
     @classmethod
-    def of(cls, table: Round | Match, players: Sequence[str] | None = None) -> "Record":
+    def of(cls, game: Round | Match, players: Sequence[str] | None = None) -> "Record":
         """The record of a round or a match, over or not.
 
         Args:
-            table: what is played. A match that was restored from bytes begins with the round it was restored to.
+            game: the round or match. A match that was restored from bytes begins with the restored round.
             players: the names of the four seats; None: `seat 0` to `seat 3`.
         """
-        return cls(_Scribe(players).new_lines(table))
+        return cls(_Scribe(players).new_lines(game))
 
     @classmethod
     def read(cls, path: Path | str) -> "Record":
         """Read a file.
 
         Raises:
-            ValueError: it is no record, or damaged or cut off within a line; the message says where.
-            OSError: it cannot be opened.
+            ValueError: the file is not a record, or it is damaged or cut off within a line; the message says where.
+            OSError: the file cannot be opened.
         """
         data = Path(path).read_bytes()
         if not data.endswith(b"\n") and data.startswith(b"{"):
@@ -125,7 +125,7 @@ class Record:
         return cls(_split(data, str(path)), str(path))
 
     def write(self, path: Path | str) -> None:
-        """Write it to a file."""
+        """Write the record to a file, which is overwritten."""
         Path(path).write_text("".join(f"{line}\n" for line in self.lines), encoding="utf-8", newline="\n")
 
     @property
@@ -134,22 +134,22 @@ class Record:
         return bool(self._entries[-1]["type"] == ("result" if self.episode == "match" else "end"))
 
     def at(self, step: int) -> Match:
-        """The table after a step, from which play can go on: `at(0)` as it was dealt, `at(-1)` as it was left.
+        """The game after a step, ready to be continued: `at(0)` is the deal, `at(-1)` the last position.
 
-        A single round comes as a match that begins with it.
+        A single round is given as a match that begins with this round.
 
         Raises:
             IndexError: there is no such step.
-            ValueError: a line before it is not what the rules give.
+            ValueError: a line before the step disagrees with the rules.
         """
         wanted = range(len(self.steps))[step]
-        return next(match for done, match in self.tables() if done is self.steps[wanted])
+        return next(match for done, match in self.replay() if done is self.steps[wanted])
 
-    def tables(self) -> Iterator[tuple[Step, Match]]:
-        """Play it again: each step with the table after it, always the same object.
+    def replay(self) -> Iterator[tuple[Step, Match]]:
+        """Play the record again: each step with the game after it, which is the same object each time.
 
         Raises:
-            ValueError: a line is not what the rules give; the message names the first one.
+            ValueError: a line disagrees with the rules; the message names the first such line.
         """
         match = Match(self.rules, seed=0, draw_queues=self.draw_queues)
         dealt = False
@@ -167,12 +167,12 @@ class Record:
                 yield step, match
 
     def verify(self) -> None:
-        """Play it again by the rules.
+        """Play the record again and compare every line with the rules.
 
         Raises:
-            ValueError: a line disagrees, and the message names the first; or all agree, but the end is missing.
+            ValueError: a line disagrees (the message names the first one), or all lines agree but the end is missing.
         """
-        for _ in self.tables():
+        for _ in self.replay():
             pass
         if not self.complete:
             last = self.steps[-1]
@@ -207,7 +207,7 @@ class Record:
         return header
 
     def _check(self, line: int, entry: _Line, kind: str) -> None:
-        """Every part of an entry is there and can be what it should be."""
+        """Raise a ValueError if a part of an entry is missing or has an impossible value."""
         for key, (is_right, expected) in _SHAPES[kind].items():
             if key not in entry:
                 raise self._fault(line, f"damaged: there is no {key!r} in the {kind}")
@@ -215,7 +215,7 @@ class Record:
                 raise self._fault(line, f"damaged: {key}={entry[key]!r}: expected {expected}")
 
     def _read_entries(self) -> None:
-        """Find the steps; what may follow what is settled here, what it says is not."""
+        """Find the steps and check the order of the lines; whether they agree with the rules is not checked here."""
         before, rounds = "header", 0
         for line, entry in enumerate(self._entries[1:], start=2):
             kind = entry.get("type")
@@ -237,7 +237,7 @@ class Record:
     # --- playing again -----------------------------------------------------------------------------------
 
     def _played(self) -> Iterator[tuple[Step | None, _Line]]:
-        """Every entry after the header, with its step if it is one."""
+        """Every entry after the header, with its step; None for an entry that is not a deal or a move."""
         steps = {step.line: step for step in self.steps}
         for line, entry in enumerate(self._entries[1:], start=2):
             yield steps.get(line), {**entry, "line": line}
@@ -256,7 +256,7 @@ class Record:
         self._compare(step.line, "by_seed", entry["by_seed"], written["by_seed"])
 
     def _check_next(self, match: Match, step: Step, entry: _Line) -> None:
-        """A later round of a match is the one that the rules deal after the one before; then make room for it."""
+        """Check that a later round of a match follows from the round before, and go on to it."""
         try:
             match.next_round()
         except ValueError as error:
@@ -294,48 +294,48 @@ class Record:
 
 
 class RecordWriter:
-    """Writes a record line by line while it is played, so that a process that stops loses nothing.
+    """Writes a record line by line while the game is played, so that a process that stops loses nothing.
 
     Args:
-        path: the file; what is there already is overwritten.
+        path: the file; an existing file is overwritten.
         players: the names of the four seats; None: `seat 0` to `seat 3`.
     """
 
     def __init__(self, path: Path | str, players: Sequence[str] | None = None) -> None:
         self.path = Path(path)
-        """The file; it is open only while something is written."""
+        """The file; it is open only during a write."""
         self._scribe = _Scribe(players)
         self.path.write_bytes(b"")
 
-    def update(self, table: Round | Match) -> None:
-        """Write all that has happened since the last call, always for the same round or match."""
-        self._append(self._scribe.new_lines(table))
+    def update(self, game: Round | Match) -> None:
+        """Write what has happened since the last call; `game` must be the same round or match each time."""
+        self._append(self._scribe.new_lines(game))
 
     @classmethod
     def resume(cls, path: Path | str) -> tuple["RecordWriter", Round | Match]:
-        """Take up a record where it was left, and the round or the match with it.
+        """Continue a record that was not finished: its writer, and its round or match in the last position.
 
-        A last line that was written in part is dropped.
+        An incomplete last line is dropped.
 
         Raises:
-            ValueError: it is no record, or a line of it is not what the rules give; the file is left as it is.
+            ValueError: the file is not a record, or a line disagrees with the rules; the file does not change.
         """
         data = Path(path).read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
         record = Record(_split(whole, str(path)), str(path))
         match = record.at(-1)
-        table = match if record.episode == "match" else match.round
+        game = match if record.episode == "match" else match.round
         writer = cls.__new__(cls)
         writer.path = Path(path)
         writer._scribe = _Scribe(record.players)
-        lines = writer._scribe.new_lines(table)
+        lines = writer._scribe.new_lines(game)
         for number, (written, line) in enumerate(zip(record.lines, lines, strict=False), start=1):
             if written != line:
                 raise ValueError(f"{path}, line {number}: not as it would be written here: expected {line}")
         with writer.path.open("r+b") as file:
             file.truncate(len(whole))
         writer._append(lines[len(record.lines) :])
-        return writer, table
+        return writer, game
 
     def _append(self, lines: Sequence[str]) -> None:
         if lines:
@@ -344,7 +344,7 @@ class RecordWriter:
 
 
 class _Scribe:
-    """Puts into lines what a round or a match has come to since it was last asked."""
+    """Writes as lines what has happened in a round or a match since the last call."""
 
     def __init__(self, players: Sequence[str] | None) -> None:
         names = [f"seat {seat}" for seat in range(NUM_SEATS)] if players is None else list(players)
@@ -352,29 +352,29 @@ class _Scribe:
             raise ValueError(f"players={players!r}: expected {NUM_SEATS} printable names")
         self._players = names
         self._begun = False  # the header is written
-        self._ended = 0  # rounds that are written to their end
-        self._moves = -1  # moves written of the round after them; -1: not even its deal
+        self._ended = 0  # rounds that are written completely
+        self._moves = -1  # moves written of the next round; -1: its deal is not written yet
 
-    def new_lines(self, table: Round | Match) -> list[str]:
-        """The lines that are new."""
+    def new_lines(self, game: Round | Match) -> list[str]:
+        """The lines for what has happened since the last call."""
         entries = []
-        rounds = [*table.earlier, table.round] if isinstance(table, Match) else [table]
+        rounds = [*game.earlier, game.round] if isinstance(game, Match) else [game]
         if not self._begun:
-            entries.append(self._header(rounds[0], "match" if isinstance(table, Match) else "round"))
+            entries.append(self._header(rounds[0], "match" if isinstance(game, Match) else "round"))
             self._begun = True
         for round in rounds[self._ended :]:
             if self._moves < 0:
                 entries.append(_deal_line(round))
                 self._moves = 0
             num_events = round.fields["num_events"].item()
-            entries += [_move_line(round, place) for place in range(self._moves, num_events)]
+            entries += [_move_line(round, i) for i in range(self._moves, num_events)]
             self._moves = num_events
             if round.over:
                 entries.append(_end_line(round))
                 self._ended += 1
                 self._moves = -1
-                if isinstance(table, Match) and round is table.round and table.over:
-                    entries.append(_result_line(table))
+                if isinstance(game, Match) and round is game.round and game.over:
+                    entries.append(_result_line(game))
         return [json.dumps(entry, ensure_ascii=False) for entry in entries]
 
     def _header(self, round: Round, episode: str) -> _Line:
@@ -390,7 +390,7 @@ class _Scribe:
 
 
 def _deal_line(round: Round) -> _Line:
-    """The deal, found from the round as it is now by taking its events back."""
+    """The line of the deal; the racks at the deal are found by undoing the events of the round."""
     racks = round.racks.astype(np.int64)
     for entry in round.fields["log"][0, : round.fields["num_events"].item()].tolist():
         event, seat, kind = unpack_event(entry)
@@ -424,9 +424,9 @@ def _is_dealt_by_seed(round: Round, racks: np.ndarray[Any, Any], starter: int) -
     )
 
 
-def _move_line(round: Round, place: int) -> _Line:
-    """The event at a place of the round's log as a move."""
-    entry = round.fields["log"][0, place].item()
+def _move_line(round: Round, index: int) -> _Line:
+    """The line of the move that is event `index` of the round's log."""
+    entry = round.fields["log"][0, index].item()
     event, seat, kind = unpack_event(entry)
     action = _ACTION_OF.get(event, kind + (THROW if event == EVENT_THROW else FINISH))
     line = {"type": "move", "seat": seat, "action": action, "text": to_text(action, round.okey)}
@@ -442,8 +442,8 @@ def _end_line(round: Round) -> _Line:
 
 
 def _result_line(match: Match) -> _Line:
-    table = [{"place": row.place, "seats": list(row.seats), "points": row.points} for row in match.standings]
-    return {"type": "result", "winners": list(match.winners), "truncated": match.truncated, "standings": table}
+    standings = [{"place": row.rank, "seats": list(row.seats), "points": row.points} for row in match.standings]
+    return {"type": "result", "winners": list(match.winners), "truncated": match.truncated, "standings": standings}
 
 
 def _split(data: bytes, name: str) -> list[str]:
@@ -515,13 +515,13 @@ _SHAPES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
     "result": {
         "winners": (lambda value: isinstance(value, list), "a list of seats"),
         "truncated": _YES_OR_NO,
-        "standings": (lambda value: isinstance(value, list), "the final table"),
+        "standings": (lambda value: isinstance(value, list), "a list, the final standings"),
     },
 }
 _AFTER: dict[str, tuple[str, ...]] = {
     "header": ("deal",),
     "deal": ("move",),
     "move": ("move", "end"),
-    "end": ("deal", "result"),  # in matches; a single round has come to its end
+    "end": ("deal", "result"),  # both in matches only; a single round ends here
     "result": (),
 }

@@ -1,6 +1,6 @@
-"""What environments show of a table: a picture, a window, or text.
+"""How environments show the table: as a picture, in a window, or as text.
 
-All of them show everything, as a spectator behind all four racks would see it.
+All of them show everything, including the tiles of all four racks.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ RENDER_MODES = ("human", "rgb_array", "ansi")
 RENDER_FPS = 2
 """Moves a second in a window and, unless told otherwise, in a video."""
 _LAST_EVENTS = 6
-_NO_SCREEN = ("dummy", "offscreen")  # drivers of SDL that show nothing
+_NO_SCREEN = ("dummy", "offscreen")  # SDL drivers that show nothing
 
 Frame = str | npt.NDArray[np.uint8] | None
 
@@ -46,7 +46,9 @@ class Renderer:
         self._window: _Window | None = None
 
     def render(self, round: Round, players: Sequence[str] | None = None) -> Frame:
-        """The table as the mode has it: an array, a text, or None after showing it; a warning if there is no mode.
+        """The table in the form of the mode: an array, a text, or None after the window has shown it.
+
+        Without a mode, a warning is given and the result is None.
 
         Args:
             round: the round.
@@ -72,12 +74,12 @@ class Renderer:
             self._window = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy of an environment has no window until it shows something."""
+        """Pickle and copy without the window; the copy opens its own window when it shows something."""
         return Renderer, (self.mode,)
 
 
 class _Window:
-    """A window that shows pictures, each for a moment. Once it is closed by hand, the play goes on without it."""
+    """A window that shows pictures, each for a moment. If a person closes it, the game goes on without a window."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         self._pygame = load_pygame()
@@ -90,7 +92,7 @@ class _Window:
     def show(self, picture: npt.NDArray[np.uint8]) -> None:
         display = self._pygame.display
         surface = display.get_surface() if self._open else None
-        if surface is None:  # pygame has one window for all environments, and it is closed
+        if surface is None:  # pygame has one window for all environments; it is closed now
             return
         self._pygame.surfarray.blit_array(surface, picture.transpose(1, 0, 2))
         display.flip()
@@ -106,7 +108,7 @@ class _Window:
 
 
 def table_text(round: Round) -> str:
-    """The table as lines of text: indicator, stock, racks, heaps, the last events, how it ended.
+    """The table as lines of text: indicator, stock, racks, heaps, the last events, and how the round ended.
 
     >>> print(table_text(Round(seed=1)).splitlines()[0].split(",")[0])
     Okey (gamelake)

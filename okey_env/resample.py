@@ -1,6 +1,6 @@
-"""Worlds: games that agree with all that one seat knows, for players and programs that think about what may be hidden.
+"""Determinizations (*worlds*): games with random hidden tiles that agree with all that one seat knows.
 
-A world is made from an `Observation` alone, so it cannot tell anything that its seat does not know.
+A world is made from an `Observation` alone, so it holds no information that the seat does not have.
 """
 
 import numpy as np
@@ -16,20 +16,23 @@ from okey_env.tiles import NUM_SEATS
 def worlds(
     observation: Observation, number: int, seed: int = 0, *, draw_queues: bool = False
 ) -> npt.NDArray[np.record]:
-    """Deal the hidden tiles again: `(number,)` of GAME, each world that agrees with the observation as likely.
+    """Deal the hidden tiles again, at random: each world that agrees with the observation has the same probability.
 
-    The observer sees the same in each of them, the past in its order included. What others drew stays unknown in
-    the log of a world; so does, under the switch `top_only`, the whole past.
+    The observer sees the same in every world, including the order of past events. The tiles that others drew stay
+    unknown in the log of a world; under `throw_visibility="top_only"` the log is empty.
 
     Args:
-        observation: what one seat knows of a round that goes on.
-        number: how many worlds.
-        seed: settles them.
-        draw_queues: each seat draws from its own part of the stock; to the players it is the same game.
+        observation: what one seat knows of a round that is not over.
+        number: the number of worlds, 1 or more.
+        seed: determines the worlds.
+        draw_queues: each seat draws from its own part of the stock. Players see no difference.
+
+    Returns:
+        `(number,)` of GAME.
 
     Raises:
-        ValueError: the round is over, a number is out of its range, or no world was found in a very long search,
-            which can only be where somebody else must be able to finish (R5.4).
+        ValueError: the round is over, a number is out of its range, or a very long search found no world. The last can
+            happen only if another seat must be able to finish (R5.4).
 
     >>> from okey_env.round import Round
     >>> from okey_env.saving import to_bytes
@@ -41,7 +44,7 @@ def worlds(
     (True, False)
     """
     if observation.ending:
-        raise ValueError(f"the round is over ({observation.ending}): expected one that goes on")
+        raise ValueError(f"the round is over ({observation.ending}): expected a round that is not over")
     if number < 1:
         raise ValueError(f"number={number} is out of range: expected 1 or more")
     games = np.zeros(number, GAME)
@@ -52,7 +55,7 @@ def worlds(
 
 
 def _write_past(observation: Observation, games: npt.NDArray[np.record]) -> None:
-    """Write the log, and the heaps in their order, as far as the observer has seen them."""
+    """Write the log and the order of the heaps as far as the observer has seen them."""
     heaps: list[list[int]] = [[] for _ in range(NUM_SEATS)]
     entries = []
     for step, event, kind in observation.events:

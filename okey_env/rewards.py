@@ -1,19 +1,19 @@
-"""Rewards: what a seat is paid, as a total up to now; environments pay out the change.
+"""Rewards: the total reward of each seat up to now; environments pay the changes of the total.
 
 A reward is a function from a `Round` to four floats, the total of each seat since the deal. Because only
-changes are paid, every seat receives its final reward exactly once, whoever acts last, and a shaping term is
-paid back by itself if the function says so.
+changes are paid, every seat receives its final reward exactly once, whoever acts last. A shaping term is paid back if
+it is not part of the final total.
 
 | name | total of a seat | a round of four sums to |
 |---|---|---|
-| `points` | minus the points it has lost (R6), 0 or less | what was lost |
-| `zero_sum` | what others lost to it, less what it lost to others | 0 |
+| `points` | minus the points it has lost (R6), 0 or less | minus all points lost |
+| `zero_sum` | points others lost to it minus points it lost to others | 0 |
 | `win` | 1 for the winner, -1/3 for the others; a void round 0; with teams 1 and -1 | 0 |
 | `placement` | the seat's share of winning the match (R8.3), 1 for a whole win, else 0 | 0 |
 
-In a match every round pays, and the match pays their sum. `placement` is for matches only and is 0 until the last
-round has ended; then a loser has -1/3, or -1 where two seats win or teams play, and seats that share a win have the
-mean of what they share.
+In a match every round pays, and the reward of the match is their sum. `placement` is for matches only and is 0 until
+the last round has ended. Then a loser has -1/3, or -1 if two seats win or teams play. Seats that share a win have the
+mean of the values that they share.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from okey_env.rules import START_POINTS_RANGE, Rules
 from okey_env.tiles import NUM_SEATS
 
 RewardFunction = Callable[[Round], Sequence[float]]
-"""The totals of the four seats, by place at the table."""
+"""The totals of the four seats, by absolute seat."""
 
 
 def points(round: Round) -> list[float]:
@@ -35,7 +35,7 @@ def points(round: Round) -> list[float]:
 
 
 def zero_sum(round: Round) -> list[float]:
-    """What the others lost to each seat, less what it lost to them; a void round's points go to nobody."""
+    """The points that others lost to each seat minus those that it lost to them; points of a void round count 0."""
     void = round.rules.void_points if round.ending in ("void", "truncated") else 0
     return [float(won - lost + void) for won, lost in zip(round.won, round.lost, strict=True)]
 
@@ -51,7 +51,7 @@ def win(round: Round) -> list[float]:
 
 
 def placement(round: Round) -> list[float]:
-    """Each seat's share of the win once its match is over, so scaled that a whole win is 1 and the four sum to 0."""
+    """The share of the win that each seat has, scaled so that a whole win is 1 and the four sum to 0; 0 before the end."""
     won = shares(round)
     winners = sum(won)
     return [float((NUM_SEATS * share - winners) / (NUM_SEATS - winners)) for share in won]
@@ -64,14 +64,14 @@ MATCH_REWARDS: dict[str, RewardFunction] = {**REWARDS, "placement": placement}
 
 
 def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardFunction:
-    """A reward by its name, or a function of one's own.
+    """The reward function for a name; a function is returned as it is.
 
     Args:
         reward: the name, or the function.
-        matches: whether it is for matches.
+        matches: whether an episode is a match.
 
     Raises:
-        ValueError: no reward of rounds, or of matches, has that name.
+        ValueError: no reward of rounds, or of matches, has that name; or it is neither a name nor a function.
     """
     if isinstance(reward, str):
         known = MATCH_REWARDS if matches else REWARDS
@@ -88,13 +88,13 @@ def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardF
 
 
 def illegal_reward(reward: str | RewardFunction, rules: Rules, *, matches: bool = False) -> float:
-    """What an illegal action that ends an episode is paid: never more than the worst legal end of the episode.
+    """The reward for an illegal action that ends an episode: never more than the worst legal end of the episode.
 
     Args:
         reward: the reward of the environment.
-        rules: what is played.
-        matches: whether an episode is a match. There a seat may lose all points that a match can start with but one,
-            and after that a whole round.
+        rules: the rules of the environment.
+        matches: whether an episode is a match. In a match a seat can lose all but one of the points that a match can
+            start with, and then the most points of a whole round.
     """
     if reward in ("win", "placement"):
         return -1.0

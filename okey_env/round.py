@@ -93,7 +93,7 @@ class Round:
         if deal is None:
             deal_in(self.games, 0, NO_SEAT)
         else:
-            deal.place(self.games[0])
+            deal.deal_into(self.games[0])
 
     def _hold(self, games: npt.NDArray[np.record]) -> None:
         self.games = games

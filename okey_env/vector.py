@@ -418,7 +418,7 @@ def _deal_first(games: npt.NDArray[np.record], seed: int, deal: Deal | None, poi
     deal_range(games, np.uint64(seed % 2**64), 0, len(games))
     if deal is not None:
         for game in games:
-            deal.place(game)
+            deal.deal_into(game)
 
 
 def _reward_number(reward: str, matches: bool) -> int:

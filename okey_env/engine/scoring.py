@@ -97,7 +97,7 @@ def dearest_finish(games: npt.NDArray[np.record]) -> int:
 
 @linked("void", GAME, "int64", "int64")
 def pay(game: np.record, seat: int, points: int) -> None:
-    """Each opponent of `seat` loses `points`, which `seat` wins; with teams, it and its partner win `points` each (R8.4)."""
+    """Each opponent of `seat` loses `points`, and `seat` wins them; in teams each partner wins `points` (R8.4)."""
     for step in range(1, NUM_SEATS):
         other = (seat + step) % NUM_SEATS
         if game.rules.teams != 0 and step == 2:

@@ -128,7 +128,7 @@ def test_equal_scores_share_a_place_and_a_win() -> None:
     match = finish_from((7, 12, 9, 1), "klasik")
     assert match.scores == (7, 10, 7, -1)
     assert match.shares == (Fraction(1, 2), Fraction(1), Fraction(1, 2), Fraction(0))
-    assert [row.place for row in match.standings] == [1, 2, 2, 4]
+    assert [row.rank for row in match.standings] == [1, 2, 2, 4]
     assert placement(match.round) == [0.0, 1.0, 0.0, -1.0]
     alone = finish_from((5, 7, 7, 1), "gamelake")
     assert alone.winners == (0, 1, 2)

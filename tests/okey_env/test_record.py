@@ -98,7 +98,7 @@ def test_a_match_is_found_again_at_every_step(record: Record, match: Match) -> N
     assert last.save() == match.save()
     assert [round.save() for round in last.earlier] == [round.save() for round in match.earlier]
     assert record.at(0).round.racks.sum() == 57
-    saved = [table.save() for _, table in record.tables()]
+    saved = [table.save() for _, table in record.replay()]
     for step in (0, 1, 30, len(record.steps) // 2, len(record.steps) - 1):
         assert record.at(step).save() == saved[step]
     with pytest.raises(IndexError):

@@ -67,7 +67,7 @@ def review(
         ValueError: the record disagrees with the rules.
     """
     seen = None
-    for step, match in record.tables():
+    for step, match in record.replay():
         if seen is not None and step.action is not None and step.seat in seats and len(seen.legal_actions) > 1:
             advice = advise(seen, worlds, seed, also=[step.action])
             played = next(one for one in advice if one.action == step.action)

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     record = Record.read(arguments.file)
     print(f"a {record.episode}, rules {record.rules.name}, seed {record.seed}: {', '.join(_names(record))}")
-    for step, match in record.tables():
+    for step, match in record.replay():
         if arguments.step:
             print("\n" + "\n".join(_table(record, step, match)))
             if step is not record.steps[-1] and _wants_to_end():

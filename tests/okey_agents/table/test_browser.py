@@ -162,7 +162,7 @@ def test_a_whole_round_by_dragging(browser: Browser, tmp_path: Path) -> None:
         expect(page.locator(".caption")).to_contain_text("dealt")
         visitor.context.close()
     [path] = (tmp_path / "records").iterdir()
-    assert list(Record.read(path).tables())[-1][1].round.over  # played again by the rules, line by line
+    assert list(Record.read(path).replay())[-1][1].round.over  # played again by the rules, line by line
 
 
 def test_a_finish_by_dropping_a_tile_on_the_stock(browser: Browser) -> None:

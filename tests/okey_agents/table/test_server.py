@@ -632,7 +632,7 @@ def test_tables_outlive_the_server(tmp_path: Path) -> None:
         token = player.token
     assert (tmp_path / "tables.sqlite").stat().st_mode & 0o077 == 0
     [path] = (tmp_path / "records").iterdir()
-    assert len(list(Record.read(path).tables())) > 10  # raises where it disagrees with the rules
+    assert len(list(Record.read(path).replay())) > 10  # raises where it disagrees with the rules
     with local_server(data=tmp_path) as server, server.player() as player:
         player.send("sit", token=token)
         view = player.wait_for("view")
