@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Each public name with the module it is in, imported when it is first asked for, so that what needs no kernel
+# Each public name with its module. A module is imported when a name of it is first used, so that code without kernels
 # does not wait for numba.
-_HOMES = {
+_MODULE_OF = {
     "Bot": "bots",
     "Deal": "deal",
     "Encoder": "encoders",
@@ -81,12 +81,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
+    """Import a public name when it is first used."""
     if name in _MODULES:
         return importlib.import_module(f"okey_env.{name}")
-    if name not in _HOMES:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'okey_env' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"okey_env.{_HOMES[name]}"), name)
+    value = getattr(importlib.import_module(f"okey_env.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 

@@ -1,4 +1,4 @@
-"""The action table: what each number from 0 to 108 means, and how it is written.
+"""The action table: the meaning of each number from 0 to 108, and its text.
 
 | action | meaning | text |
 |---|---|---|
@@ -9,7 +9,7 @@
 | 56 … 108 | finish, laying kind 0 … 52 on the stock | `finish R5`, `finish F`, `finish *` |
 
 Kinds are tiles as they play (see `okey_env.tiles`), so the table is the same in every round. The table has a
-version: an exported bot names the one it was trained on.
+version: an exported bot names the version it was trained on.
 """
 
 from okey_env.tiles import NUM_KINDS, kind_text, parse_kind
@@ -53,10 +53,10 @@ def tile_of(action: int) -> int | None:
 
 
 def to_text(action: int, okey: str | int) -> str:
-    """The action as text, tiles by their physical name in a round with this okey.
+    """The text of an action; tiles have their physical names in a round with this okey.
 
     Raises:
-        ValueError: the number is no action.
+        ValueError: the number is not an action.
 
     >>> to_text(0, "Y5"), to_text(THROW + 4, "Y5"), to_text(FINISH + 52, "Y5")
     ('draw', 'throw R5', 'finish *')
@@ -70,10 +70,10 @@ def to_text(action: int, okey: str | int) -> str:
 
 
 def from_text(text: str, okey: str | int) -> int:
-    """The action written as `text`; the inverse of `to_text`.
+    """The action with this text; the inverse of `to_text`.
 
     Raises:
-        ValueError: the text is no action, or names no tile.
+        ValueError: the text is not an action, or its tile does not exist.
 
     >>> from_text("throw R5", "Y5"), from_text("finish Y5", "Y5")
     (7, 108)

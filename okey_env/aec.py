@@ -8,12 +8,12 @@
 | reward | `points`, `zero_sum`, `win`, for matches `placement`, or a function, see `okey_env.rewards` |
 | `episode="round"` | one round; a finish or an empty stock terminates, `max_throws` truncates |
 | `episode="match"` | rounds until somebody has no points left (R8); the score is in the observation |
-| `state()` | the whole table, hidden tiles included: `(492,)` uint8, see `raw_env.state` |
+| `state()` | the full state, hidden tiles included: `(492,)` uint8, see `raw_env.state` |
 | `reset(options={"deal": Deal(…)})` | starts from a chosen position |
 | `reset(options={"points": (2, 9, 4, 11)})` | starts from a chosen score |
 
-`raw_env` raises a `ValueError` in words on an illegal action; `env` wraps it in PettingZoo's standard
-wrappers, under which an illegal action ends the episode.
+On an illegal action, `raw_env` raises a `ValueError` that says why. `env` wraps it in PettingZoo's standard wrappers,
+under which an illegal action ends the episode.
 
 Version history: v0, the first.
 """
@@ -59,11 +59,11 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         encoder: an encoder or its name.
         reward: `points`, `zero_sum`, `win`, `placement`, or a function from a `Round` to the four totals.
         render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
-        max_cycles: turns of the whole table after which the round is truncated, if that comes before the
-            rules' own `max_throws`; PettingZoo's registry passes it.
+        max_cycles: the round is truncated after this many turns of each seat, unless `max_throws` of the rules is
+            reached earlier; PettingZoo's registry passes it.
         episode: `round` or `match`.
 
-    In a match the next round is dealt as soon as one has ended. `infos` then tell how the last one ended, and the
+    In a match the next round is dealt as soon as a round has ended. `infos` then say how the last round ended, and the
     score.
 
     >>> env = raw_env(rules="klasik")
@@ -110,35 +110,35 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         }
         self.state_space = gymnasium.spaces.Box(0, 255, (STATE_SIZE,), np.uint8)
         self.match = Match(self.rules, seed=0) if matches else None
-        """The match as whoever runs the game sees it; None where an episode is one round."""
+        """The match, hidden tiles included; None if an episode is one round."""
         self.round = self.match.round if self.match else Round(self.rules, seed=0)
-        """The round as whoever runs the game sees it, hidden tiles included."""
+        """The current round, hidden tiles included."""
         self._seed: int | None = None
         self._number = 0
         self._watch()
 
     def _watch(self) -> None:
-        """Keep what every step looks at within reach."""
+        """Keep views of the fields that every step reads."""
         self._turn, self._ending = self.round.fields["turn"], self.round.fields["ending"]
         self._seen = np.zeros(1, OBSERVATION)
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
-        """The same space object each time."""
+        """The observation space; the same object each time."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
-        """The same space object each time."""
+        """The observation space; the same object each time."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal a round, in a match the first one.
+        """Deal a round; in a match, the first round.
 
         Args:
-            seed: settles this episode and, with it, all that follow without a seed.
+            seed: determines this episode and all later ones that are reset without a seed.
             options: `{"deal": Deal(…)}` starts from a chosen position, `{"points": (2, 9, 4, 11)}` from a chosen score.
 
         Raises:
-            ValueError: an option looks misspelt, or is not what it should be; nothing has changed.
+            ValueError: an option seems misspelt or has a wrong value; nothing has changed.
         """
         deal, points = start_of(options, self.rules)
         if seed is not None or self._seed is None:
@@ -151,7 +151,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self._show()
 
     def _begin(self) -> None:
-        """Set PettingZoo's attributes to where the episode stands, with nothing paid yet."""
+        """Set PettingZoo's attributes for the current state of the episode; no reward is paid yet."""
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -165,7 +165,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             self._end_round()
 
     def step(self, action: int | None) -> None:
-        """Do an action of `agent_selection`; None once the episode is over.
+        """Do an action of `agent_selection`; the action must be None once the episode is over.
 
         Raises:
             ValueError: the action is illegal; the message says why, and nothing has changed.
@@ -193,7 +193,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             self.agent_selection = AGENTS[self._turn.item()]
 
     def observe(self, agent: str) -> ObservationDict:
-        """What an agent may know, encoded, and what it may do."""
+        """The encoded observation of an agent and its action mask."""
         observation = np.empty((1, self._size), np.float32)
         mask = np.empty(NUM_ACTIONS, np.int8)
         look_in(self.round.games, 0, _SEATS[agent], self._seen, mask)
@@ -201,15 +201,16 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         return {"observation": observation[0], "action_mask": mask}
 
     def observation_of(self, agent: str) -> Observation:
-        """What an agent may know as an `Observation`: what a bot is given."""
+        """What an agent may know as an `Observation`, the form that a bot gets."""
         return self.round.observe(_SEATS[agent])
 
     def state(self) -> npt.NDArray[np.uint8]:
-        """The whole table: `(492,)` uint8.
+        """The full state, hidden tiles included: `(492,)` uint8.
 
-        212 racks by seat and kind; 212 heaps by seat and kind; 48 kinds of the stock in the order in which
-        they will be drawn, 255 where drawn; then phase, turn, starter, indicator, okey, stock left, throws,
-        offer (255: none), by seat the points lost, the points won, and the points of the match before this round.
+        212 entries: racks by seat and kind. 212: heaps by seat and kind. 48: the kinds of the stock in the order in
+        which they will be drawn, then 255 for each tile drawn. 8: phase, turn, starter, indicator, okey, stock left,
+        throws, offer (255: none). 12: by seat the points lost, the points won, and the points of the match before this
+        round.
         """
         fields = {name: field[0] for name, field in self.round.fields.items()}
         left = int(fields["stock_left"])
@@ -225,7 +226,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         return self._renderer.render(self.round, AGENTS)
 
     def close(self) -> None:
-        """Close the window of mode `human`."""
+        """Close the window of the mode `human`, if it is open."""
         self._renderer.close()
 
     def _show(self) -> None:
@@ -233,14 +234,14 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             self.render()
 
     def save(self) -> bytes:
-        """The round with the points before it as bytes, hidden tiles included; see `okey_env.saving`."""
+        """The round and the points before it as bytes, hidden tiles included; see `okey_env.saving`."""
         return self.round.save()
 
     def restore(self, saved: bytes) -> None:
-        """Go back to a saved game. What was paid before stays paid: rewards count from here on.
+        """Go back to a saved game. Later rewards count from there; rewards already paid are not paid again.
 
         Raises:
-            ValueError: these are not the bytes of a saved game, or it plays other rules; nothing has changed.
+            ValueError: the bytes are not a saved game, or the game has other rules; nothing has changed.
         """
         from_bytes(saved, self.rules)
         (self.match or self.round).restore(saved)
@@ -252,7 +253,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         return Record.of(self.match or self.round, players or AGENTS)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the views into the round; a view does not survive a copy as a view."""
+        """Leave out the views of the round, since the copy of a view is not a view; `__setstate__` makes new ones."""
         return {name: value for name, value in vars(self).items() if name not in ("_turn", "_ending", "_seen")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -260,7 +261,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self._watch()
 
     def _end_round(self) -> None:
-        """The round is over and paid: end the episode, or deal the next round of the match."""
+        """End the episode, or deal the next round of the match; the round is over and its rewards are paid."""
         result: dict[str, Any] = {
             "ending": self.round.ending,
             "winner": None if self.round.winner is None else AGENTS[self.round.winner],
@@ -281,7 +282,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self.truncations = dict.fromkeys(AGENTS, truncated)
 
     def _pay(self) -> None:
-        """Pay each seat what its total has changed by."""
+        """Pay each seat the change of its total."""
         totals = [float(total) for total in self._total(self.round)]
         for agent, total, paid in zip(AGENTS, totals, self._paid, strict=True):
             self.rewards[agent] = total - paid
@@ -300,7 +301,7 @@ def env(
 ) -> pettingzoo.AECEnv[str, ObservationDict, int | None]:
     """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the episode.
 
-    Whoever acts illegally is paid minus the most that the episode can cost, the others nothing.
+    An agent that acts illegally gets a reward of minus the most that the episode can cost; the others get 0.
     """
     raw = raw_env(rules, encoder, reward, render_mode, max_cycles, episode)
     safe: Any = wrappers.TerminateIllegalWrapper(

@@ -1,11 +1,11 @@
-"""Bots: what one is, how it is found by name, and how many games ask one for their moves.
+"""Bots: the interface, how a bot is found by name, and how many games ask one bot for their moves.
 
 A bot is a program that plays from what its seat may know. Its whole interface is `act(observation) -> action`.
-It is a pure function of its seed and the observation and keeps nothing between moves, so the same position gets
-the same move whatever was played before, one game at a time or a thousand side by side.
+The action depends only on the seed and the observation, and the bot keeps nothing between moves. So a bot gives the
+same move in the same position, whatever was played before, in one game or in a thousand games side by side.
 
-Names stand for entry points of the group `okey_env.bots`: each is a callable without arguments, as a rule a class,
-that gives a bot. So this package knows no bot itself, and any installed package can add some. A folder that holds
+The name of a bot is the name of an entry point of the group `okey_env.bots`: a callable without arguments, usually a
+class, that gives a bot. So this package contains no bots itself, and any installed package can add some. A folder with
 an exported bot is read by the entry point `folder` of the group `okey_env.bot_loaders`.
 """
 
@@ -25,9 +25,9 @@ from okey_env.observation import Observation
 BOTS_GROUP = "okey_env.bots"
 """The entry-point group of bots by name."""
 LOADERS_GROUP = "okey_env.bot_loaders"
-"""The entry-point group of what reads an exported bot; its `folder` takes a path and gives a bot."""
+"""The entry-point group of loaders of exported bots; its entry point `folder` takes a path and gives a bot."""
 BOT_FILE = "bot.json"
-"""What a folder must hold to be an exported bot."""
+"""The file that every folder of an exported bot has."""
 
 
 @runtime_checkable
@@ -35,32 +35,32 @@ class Bot(Protocol):
     """A program that plays."""
 
     name: str
-    """The name under which it is reported."""
+    """The name of the bot in reports."""
 
     def reset(self, seed: int) -> None:
-        """Settle all randomness of the moves to come."""
+        """Set the seed of all random choices in later moves."""
 
     def act(self, observation: Observation) -> int:
-        """Choose one of `observation.legal_actions`; only asked when it is the observer's turn."""
+        """Choose one of `observation.legal_actions`; it is called only if the observer is to move."""
 
 
 @runtime_checkable
 class BatchBot(Bot, Protocol):
-    """A bot that also plays many games at once, with the same moves as one at a time."""
+    """A bot that can also play many games at once; its moves are the same as one at a time."""
 
     def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
-        """Choose for each of `(N,)` OBSERVATION records, all with the observer to move: `(N,)` actions."""
+        """Choose an action for each of `(N,)` OBSERVATION records; the observer is to move in all: `(N,)` actions."""
 
 
 class Acting(Protocol):
-    """The least that an object needs to be made a bot of."""
+    """The least interface from which `make_bot` can make a bot."""
 
     def act(self, observation: Observation) -> int:
         """Choose one of `observation.legal_actions`."""
 
 
 BotSpec: TypeAlias = str | Path | Acting | type[Acting] | Callable[[Observation], int]
-"""All that `make_bot` makes a bot of."""
+"""The types from which `make_bot` makes a bot."""
 
 
 def make_bot(spec: BotSpec, seed: int | None = None) -> Bot:
@@ -68,12 +68,12 @@ def make_bot(spec: BotSpec, seed: int | None = None) -> Bot:
 
     Args:
         spec: one of `bot_names()`; the folder of an exported bot; a class of bots, made without arguments; an
-            object with `act`, which is used itself where it is a `Bot`; a plain function.
-        seed: what the bot is reset with; None: it is left as it was made.
+            object with `act`, which is returned itself if it is a `Bot`; a plain function.
+        seed: the seed with which the bot is reset; None: the bot is not reset.
 
     Raises:
-        ValueError: no bot has that name, the folder holds none, or the bot cannot be loaded.
-        TypeError: nothing of the above was given.
+        ValueError: no bot has that name, the folder holds no bot, or the bot cannot be loaded.
+        TypeError: `spec` is of another type.
 
     >>> from okey_env.round import Round
     >>> round = Round("gamelake", seed=7)
@@ -98,23 +98,24 @@ def choose_for(
     indices: npt.NDArray[np.int64],
     records: npt.NDArray[np.record],
 ) -> npt.NDArray[np.int64]:
-    """The moves of one bot in some games of a batch, in each of which it is to move.
+    """The moves of one bot in some games of a batch, in all of which it is to move.
+
+    The bot is asked once for all games if it has `act_batch`, else once for each game.
 
     Args:
-        bot: who chooses.
+        bot: the bot.
         games: `(N,)` of GAME.
-        indices: `(M,)` which of them.
-        records: `(M,)` of OBSERVATION, what the seat to move sees in each.
+        indices: `(M,)` the indices of the games in which the bot moves.
+        records: `(M,)` of OBSERVATION: what the seat to move sees in each of these games.
 
     Returns:
-        `(M,)` actions, as the bot gave them: nothing says yet that they are legal. All at once if the bot has
-        `act_batch`, else one by one.
+        `(M,)` actions, as the bot gave them: whether they are legal is not checked.
 
     Raises:
-        TypeError, ValueError: the bot gave something else than a whole number for each game. Whatever the bot
-            itself raises goes through.
+        TypeError, ValueError: the bot did not give one whole number for each game. Exceptions of the bot itself are
+            not caught.
     """
-    act_batch = getattr(bot, "act_batch", None)  # as BatchBot has it; an isinstance of a protocol takes far longer
+    act_batch = getattr(bot, "act_batch", None)  # the method of BatchBot; isinstance() of a protocol is much slower
     if act_batch is not None:
         actions = np.asarray(act_batch(records)).astype(np.int64, casting="same_kind", copy=False)
         if actions.shape != (len(indices),):
@@ -124,12 +125,12 @@ def choose_for(
 
 
 def choose_one(bot: Bot, games: npt.NDArray[np.record], i: int) -> int:
-    """The move of one bot in game i, in which it is to move; unchecked like those of `choose_for`."""
+    """The move of a bot in game i, in which it is to move; whether the move is legal is not checked."""
     return operator.index(bot.act(Observation.of(games, i, int(games["turn"][i]))))
 
 
 class _ActingBot:
-    """A function, or an object that has only `act`, as a whole bot."""
+    """A full bot made from a function, or from an object that has only `act`."""
 
     def __init__(self, name: str, act: Callable[[Observation], int], reset: Callable[[int], object] | None) -> None:
         self.name = name
@@ -137,12 +138,12 @@ class _ActingBot:
         self._reset = reset
 
     def reset(self, seed: int) -> None:
-        """Hand the seed on, if there is somebody to take it."""
+        """Pass the seed to the object, if it has a method `reset`."""
         if self._reset is not None:
             self._reset(seed)
 
     def act(self, observation: Observation) -> int:
-        """Ask the function."""
+        """Call the function."""
         return self._act(observation)
 
 
@@ -193,7 +194,7 @@ def _unknown(name: str) -> str:
 
 
 def _only(entries: list[EntryPoint], what: str) -> EntryPoint:
-    """The one entry point; several that load the same thing are one."""
+    """The only entry point in a list; several entry points that load the same object count as one."""
     if len({entry.value for entry in entries}) > 1:
         claims = " and ".join(f"{_distribution(entry)} ({entry.value})" for entry in entries)
         raise ValueError(f"{what} is claimed by {claims}: uninstall one, or give the bot itself")

@@ -1,6 +1,6 @@
-"""Start a round from a chosen position: an indicator, racks, the order of the stock, as far as they matter.
+"""Start a round from a chosen position: any of indicator, racks, order of the stock and starter.
 
-What is left open is dealt from the other tiles by the seed, every way as likely.
+The seed deals the rest at random from the other tiles; every possible deal has the same probability.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ class _Position(NamedTuple):
     indicator: int
     racks: tuple[list[int] | None, ...]
     stock: list[int]
-    left: npt.NDArray[np.uint8]  # (53,) tiles that it does not name
+    left: npt.NDArray[np.uint8]  # (53,) tiles that the deal does not name, by kind
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Deal:
     """
 
     indicator: str | None = None
-    """The tile turned up, like `"Y4"`; None: any that the named tiles leave possible."""
+    """The tile turned up, like `"Y4"`; None: a random one that the named tiles leave possible."""
     racks: Sequence[str | None] = (None, None, None, None)
-    """For each seat its tiles, 15 for the starter and 14 for the others; None: dealt."""
+    """For each seat its tiles, 15 for the starter and 14 for the others; None: random."""
     stock: str | None = None
-    """The tiles of the stock in the order in which they are drawn, all 48 or the first few; None: dealt."""
+    """The tiles of the stock in the order in which they are drawn, all 48 or only the first; None: random."""
     starter: int | None = None
     """The seat that begins; None: the seat with 15 named tiles, or a random one."""
 
@@ -67,11 +67,11 @@ class Deal:
         self._positions()  # raises if no indicator makes this deal possible
 
     def deal_into(self, game: np.record) -> None:
-        """Deal this position into a game; its seed and round number deal what is left open."""
-        # a compiled kernel gives its 64-bit word as a Python int, which it does not take back unasked
+        """Deal this position into a GAME; the seed and round number of the game determine the open tiles."""
+        # a compiled kernel returns a 64-bit word as a Python int, which must be made a uint64 again
         state = np.uint64(derive_seed(game["seed"], game["round_number"]))
         positions = self._positions()
-        # an open indicator: each numbered tile that is left is as likely to be turned up
+        # an open indicator: each numbered tile that is left has the same probability to be turned up
         weights = [1 if self.indicator else 1 + int(position.left[position.indicator]) for position in positions]
         state = np.uint64(advance(state))
         pick = int(below(state, sum(weights)))
@@ -94,7 +94,7 @@ class Deal:
         begin_round(game, position.indicator, okey, starter, np.array(in_turn, np.uint8), np.array(stock, np.uint8))
 
     def _starter(self) -> int | None:
-        """The seat that begins, as far as the deal settles it."""
+        """The seat that begins, if the deal determines it; else None."""
         if self.starter is not None:
             return self.starter
         sizes = [len(_tokens(rack)) if rack else 0 for rack in self.racks]
@@ -105,7 +105,7 @@ class Deal:
         return None
 
     def _check_sizes(self) -> None:
-        """Every rack has the number of tiles that its seat gets (R2.1)."""
+        """Raise a ValueError if a rack or the stock has a wrong number of tiles (R2.1)."""
         sizes = [None if rack is None else len(_tokens(rack)) for rack in self.racks]
         starter = self._starter()
         for seat, size in enumerate(sizes):
@@ -121,7 +121,7 @@ class Deal:
             raise ValueError(f"the stock has {len(_tokens(self.stock))} tiles: expected at most {NUM_STOCK}")
 
     def _positions(self) -> list[_Position]:
-        """The named tiles in played values, for the indicator or, if it is open, for each possible one."""
+        """The named tiles in played values: for the indicator or, if it is open, for each possible indicator."""
         if self.indicator is not None:
             return [self._position(parse_face(self.indicator))]
         positions: list[_Position] = []

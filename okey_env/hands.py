@@ -1,16 +1,15 @@
-"""What a rack is worth: how far it is from a finish, what finishes it, which tiles help, how it lies best.
+"""Analysis of a rack: distance from a finish (shanten), finishing tiles, useful tiles, a best arrangement.
 
-Racks are *counts*: uint8 by kind, `(53,)`, or a batch `(N, 53)`; kinds are played values
-(`okey_env.tiles`, R1.6).
-Every function takes both, and gives an answer per rack. A rack has 14 tiles, or 15 when its player is to throw; each
-function says which it takes. `run_13_1` is the switch of R4.1: whether a 1 may follow a 13.
+Racks are *counts*: uint8 by kind, `(53,)`, or a batch `(N, 53)`; kinds are played values (`okey_env.tiles`, R1.6).
+Every function takes one rack or a batch, and gives one result per rack. A rack has 14 tiles, or 15 if its player is to
+throw; each function says which it takes. `run_13_1` is the switch of R4.1: whether a 1 may follow a 13.
 
-*Distance* is the number of tiles that must be exchanged before 14 of the rack's tiles are a winning rack; 0 means that
-they are one. It is exact, and it counts what melds need, not what is still to be had: a tile that has been thrown twice
-still counts as one that may come.
+The *distance* is the number of tiles that must be exchanged until 14 of the rack's tiles are a winning rack; 0 means
+that they are already. The distance is exact. It does not depend on which tiles are gone: a tile whose two copies have
+been thrown still counts as one that may come.
 
-All answers come from one number, the most natural tiles of the rack that can belong to one winning rack; the solver in
-`okey_env.engine.hand` finds it in less than a microsecond, so use batches: a call from Python costs several.
+All results follow from one number: the most natural tiles of the rack that can belong to one winning rack. The solver
+in `okey_env.engine.hand` finds it in less than a microsecond, and a call from Python takes several. So use batches.
 
 >>> rack = parse("R1 R2 R3 R4  B5 B6 B7  K9 Y9 R9  Y1 Y2 Y3  *  K12", okey="Y5")
 >>> melds_distance(rack), pairs_distance(rack)
@@ -44,7 +43,7 @@ def parse(text: str, okey: str | int) -> Counts:
 
 
 def melds_distance(counts: Counts, *, run_13_1: bool = True) -> int | Distances:
-    """How many tiles must be exchanged before 14 of them are all melds (R4.1, R4.2). 14 or 15 tiles.
+    """How many tiles of a rack of 14 or 15 must be exchanged until 14 of them are all melds (R4.1, R4.2).
 
     Returns:
         A number, or `(N,)` int8 for a batch.
@@ -57,7 +56,7 @@ def melds_distance(counts: Counts, *, run_13_1: bool = True) -> int | Distances:
 
 
 def pairs_distance(counts: Counts) -> int | Distances:
-    """How many tiles must be exchanged before 14 of them are seven pairs (R4.4). 14 or 15 tiles.
+    """How many tiles of a rack of 14 or 15 must be exchanged until 14 of them are seven pairs (R4.4).
 
     Returns:
         A number, or `(N,)` int8 for a batch.
@@ -80,7 +79,7 @@ def finishing_kinds(counts: Counts, by: Literal["any", "melds", "pairs"] = "any"
         run_13_1: whether a 1 may follow a 13.
 
     Returns:
-        `(53,)` or `(N, 53)` bool; all False when the rack is not finished.
+        `(53,)` or `(N, 53)` bool; all False if the rack cannot finish.
 
     >>> rack = parse("R1 R2 R3 R4  B5 B6 B7  K9 Y9 R9  Y1 Y2 Y3  K12 K13", okey="Y5")
     >>> finishing_kinds(rack).any()
@@ -97,10 +96,10 @@ def finishing_kinds(counts: Counts, by: Literal["any", "melds", "pairs"] = "any"
 
 
 def throw_distances(counts: Counts, *, run_13_1: bool = True) -> Distances:
-    """The melds distance after each throw. 15 tiles.
+    """The melds distance of a rack of 15 tiles after each throw.
 
     Returns:
-        `(53,)` or `(N, 53)` int8 by the kind thrown, -1 where the kind is not held.
+        `(53,)` or `(N, 53)` int8 by the kind thrown; -1 for a kind that the rack does not hold.
 
     >>> rack = parse("R1 R2 R3  B5 B6 B7  K9 Y9 R9  Y1 Y2 Y3 Y4  *  B10", okey="Y5")
     >>> after = throw_distances(rack)
@@ -111,10 +110,10 @@ def throw_distances(counts: Counts, *, run_13_1: bool = True) -> Distances:
 
 
 def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
-    """The kinds that shorten the melds distance of a rack when they come to it. 14 tiles.
+    """The kinds that shorten the melds distance of a rack of 14 tiles when the rack gets one.
 
-    While the distance is above 0, a wild tile is useful, unless both are held. A face held twice never is: there is no
-    third.
+    If the distance is above 0, the wild kind is useful unless the rack holds both wild tiles. A face held twice is
+    never useful, because there is no third copy.
 
     Returns:
         `(53,)` or `(N, 53)` bool.
@@ -132,17 +131,17 @@ def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
 
 @dataclass(frozen=True)
 class Analysis:
-    """All about the melds of a rack, or of N racks; what is said per kind has the kinds last.
+    """The distances of a rack, or of N racks, and the effect of every throw and draw; kinds are on the last axis.
 
     Attributes:
-        distance: tiles to exchange before 14 of them are all melds: a number, or `(N,)` int8.
+        distance: tiles to exchange until 14 of them are all melds: a number, or `(N,)` int8.
         pairs_distance: the same for seven pairs.
-        throw_distances: `(53,)` or `(N, 53)` int8: the melds distance after that kind is thrown, -1 if it is not held.
-        keeps: `(53,)` or `(N, 53)` bool: the kinds that can be thrown without loss: the distance stays as it is.
-        useful: `(53,)` or `(N, 53)` bool: the kinds that shorten the distance when they come.
-        useful_after: `(53, 53)` or `(N, 53, 53)` bool: `useful_after[t, f]` says that f is useful once t is thrown;
-            for the kinds t in `keeps`, all False for the others. Weigh it with the tiles not yet seen to get the
-            number of tiles that help.
+        throw_distances: `(53,)` or `(N, 53)` int8: the melds distance after a throw of that kind, -1 if it is not held.
+        keeps: `(53,)` or `(N, 53)` bool: the kinds whose throw keeps the distance.
+        useful: `(53,)` or `(N, 53)` bool: the kinds that shorten the distance when the rack gets one.
+        useful_after: `(53, 53)` or `(N, 53, 53)` bool: `useful_after[t, f]` says whether f is useful after the throw
+            of t. It is all False for a kind t that is not in `keeps`. Multiply it by the counts of unseen tiles to get
+            the number of tiles that help.
     """
 
     distance: int | Distances
@@ -154,12 +153,12 @@ class Analysis:
 
 
 def analyse(counts: Counts, *, run_13_1: bool = True, sizes: tuple[int, ...] = (14, 15)) -> Analysis:
-    """Everything about the melds of a rack of 14 or 15 tiles, in one pass.
+    """The `Analysis` of a rack of 14 or 15 tiles, in one pass.
 
     Args:
         counts: the racks.
         run_13_1: whether a 1 may follow a 13.
-        sizes: the numbers of tiles to accept.
+        sizes: the numbers of tiles that a rack may have.
 
     >>> rack = parse("R1 R2 R3  B5 B6 B7  K9 Y9 R9 B9  Y1 Y2  K4 Y12 Y13", okey="Y7")
     >>> found = analyse(rack)
@@ -189,8 +188,8 @@ class Meld:
     """A meld on the rack, or a part of one.
 
     Attributes:
-        faces: the faces in the order in which they lie, as kinds; a wild tile is named by the face it stands for.
-        wild: for each of them, whether a wild tile lies there.
+        faces: the faces in order, as kinds; for a wild tile, the face that it stands for.
+        wild: for each of them, whether the tile is wild.
     """
 
     faces: tuple[int, ...]
@@ -198,22 +197,22 @@ class Meld:
 
     @property
     def kinds(self) -> tuple[int, ...]:
-        """The kinds of the tiles that lie there, wild tiles as wild."""
+        """The kinds of the tiles; a wild tile has the wild kind."""
         return tuple(tiles.WILD if wild else face for face, wild in zip(self.faces, self.wild, strict=True))
 
     def __str__(self) -> str:
-        """The tiles as text, a wild one with the face it stands for: `R12 *=R13 R1`."""
+        """The tiles as text, a wild tile with the face that it stands for: `R12 *=R13 R1`."""
         marks = ("*=" if wild else "" for wild in self.wild)
         return " ".join(mark + tiles.face_text(face) for mark, face in zip(marks, self.faces, strict=True))
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """A rack as it lies best.
+    """A best arrangement of a rack.
 
     Attributes:
         melds: complete melds, wild tiles included (R4).
-        parts: two or more tiles that need but one or two more to be a meld.
+        parts: two or more tiles each, which need one or two more tiles to be a meld.
         left_over: `(53,)` uint8, the counts of all other tiles.
     """
 
@@ -223,9 +222,9 @@ class Arrangement:
 
 
 def arrange(counts: Counts, *, run_13_1: bool = True) -> Arrangement | list[Arrangement]:
-    """A best arrangement of a rack of 14 or 15 tiles: one of those from which the melds distance is counted.
+    """A best arrangement of a rack of 14 or 15 tiles: one that needs as many exchanges as the melds distance.
 
-    In a finished rack all tiles lie in melds, but for the one to lay on the stock if there are 15.
+    In a finished rack all tiles are in melds, except the finishing tile of 15.
 
     Returns:
         An arrangement, or a list of N for a batch.
@@ -277,7 +276,7 @@ def _checked(counts: Any, sizes: tuple[int, ...]) -> Counts:
     """The racks as a batch `(N, 53)`.
 
     Raises:
-        ValueError: it is not an array of such racks; the message names what is wrong and where.
+        ValueError: `counts` is not an array of racks of these sizes; the message says what is wrong and where.
     """
     if not isinstance(counts, np.ndarray) or counts.ndim not in (1, 2) or counts.shape[-1] != 53:
         shape = counts.shape if isinstance(counts, np.ndarray) else type(counts).__name__
@@ -298,7 +297,7 @@ def _checked(counts: Any, sizes: tuple[int, ...]) -> Counts:
 
 
 def _refuse_counts(batch: Counts, wrong: npt.NDArray[np.intp], many: bool) -> None:
-    """Name the first of the places (rack, kind) whose count is not 0, 1 or 2, if there are any."""
+    """Raise a ValueError for the first pair (rack, kind) in `wrong`, whose count is not 0, 1 or 2; if there is one."""
     for rack, kind in wrong[:1]:
         name = "wild tile" if kind == tiles.WILD else tiles.face_text(int(kind))
         where = f"rack {rack}: " if many else ""

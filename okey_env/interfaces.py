@@ -1,4 +1,4 @@
-"""What the three environments share: what an episode is, what `reset` takes, who sits where, what is observed."""
+"""What the three environments share: kinds of episode, options of `reset`, opponents, the observation space."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ _OPTIONS = ("deal", "points")
 
 
 def plays_matches(episode: str) -> bool:
-    """Whether an episode is a match, `match`, or one round, `round`.
+    """Whether an episode is a match: True for `match`, False for `round`.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: `episode` is neither of them.
     """
     if episode not in EPISODES:
         raise ValueError(f"episode={episode!r}: expected 'round' or 'match'")
@@ -31,13 +31,12 @@ def plays_matches(episode: str) -> bool:
 
 
 def start_of(options: Mapping[str, Any] | None, rules: Rules) -> tuple[Deal | None, list[int]]:
-    """The chosen position among reset options, if there is one, and the four seats' points.
+    """The chosen position of the reset options (None if there is none), and the points of the four seats.
 
-    Options that mean nothing here are passed over, as PettingZoo and Gymnasium want it, but not one that is
-    nearly a name that does.
+    Unknown options are ignored, as PettingZoo and Gymnasium require, except an option whose name is almost a known one.
 
     Raises:
-        ValueError: an option looks misspelt, or its value is no `Deal` or no points.
+        ValueError: an option seems misspelt, `deal` is not a `Deal`, or the points are not possible.
     """
     for option in options or ():
         if option not in _OPTIONS:
@@ -51,10 +50,10 @@ def start_of(options: Mapping[str, Any] | None, rules: Rules) -> tuple[Deal | No
 
 
 def make_opponents(opponents: BotSpec | Sequence[BotSpec]) -> list[Bot]:
-    """One bot for all other seats, or three: right, opposite and left of the learning seat.
+    """The bots of the other seats: one for all, or three: right, opposite and left of the learning seat.
 
     Raises:
-        ValueError: neither one nor three were given, or one cannot be made.
+        ValueError: the number of bots is neither one nor three, or a bot cannot be made.
     """
     if isinstance(opponents, str) or not isinstance(opponents, Sequence):
         return [make_bot(opponents)]
@@ -64,14 +63,14 @@ def make_opponents(opponents: BotSpec | Sequence[BotSpec]) -> list[Bot]:
 
 
 def learning_seat_of(seat: int | None) -> int | None:
-    """The learning seat's place at the table, checked; None: it moves one place on each round."""
+    """The learning seat, checked: 0 to 3, or None if it moves to the next seat with each episode."""
     if seat is not None and seat not in range(NUM_SEATS):
         raise ValueError(f"learning_seat={seat!r}: expected a seat 0 to {NUM_SEATS - 1}, or None to rotate")
     return seat
 
 
 def observation_space_of(encoder: Encoder) -> gymnasium.spaces.Dict:
-    """`{"observation": the encoder's array, "action_mask": (109,) int8}`."""
+    """The space of `{"observation": the encoder's array, "action_mask": (109,) int8}`."""
     return gymnasium.spaces.Dict(
         {
             "observation": gymnasium.spaces.Box(-encoder.high, encoder.high, encoder.shape, np.float32),

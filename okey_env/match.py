@@ -175,7 +175,7 @@ class Match:
         """Go back to a saved match, including its rules; `earlier` is empty afterwards.
 
         Raises:
-            ValueError: these are not the bytes of a saved game of this version; nothing has changed.
+            ValueError: the bytes are not those of a saved game of this version; nothing has changed.
         """
         self.round.restore(saved)
         self.earlier = []

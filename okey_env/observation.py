@@ -1,11 +1,11 @@
 """Observation: all that one seat may know of a round, and nothing else.
 
-A bot is given an `Observation` and never a game. Everything in it is public, or the seat's own: its rack, the
-throws and takes in order, tiles that everyone has seen go into a rack, what it drew itself. Seats in it are
+A bot gets an `Observation` and never a game. An observation holds public facts and the seat's own: its rack, its own
+draws, all throws and takes in order, and the tiles that everyone has seen go into a rack. Seats are
 counted from the observer: 0 itself, 1 its right-hand neighbour (to whom it throws), 2 opposite, 3 its left
 neighbour (from whom it takes).
 
-`observation.records` holds the same as an OBSERVATION record, for encoders and compiled bots.
+`observation.records` holds the same facts as an OBSERVATION record, for encoders and compiled bots.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class Event(NamedTuple):
     """Something that happened in the round."""
 
     seat: int
-    """Who did it, counted from the observer."""
+    """The seat that did it, counted from the observer."""
     event: str
     """`draw`, `take`, `show`, `throw` or `finish`."""
     kind: int | None
@@ -50,19 +50,19 @@ class Observation:
 
     @classmethod
     def of(cls, games: npt.NDArray[np.record], i: int, seat: int) -> "Observation":
-        """What `seat` may know of game i; only whoever runs the games calls this."""
+        """What `seat` may know of game i of `(N,)`; only the code that runs the games calls this."""
         records = np.zeros(1, OBSERVATION)
         events = np.zeros(LOG_SIZE, np.uint16)
         return cls(records, events[: observe_in(games, i, seat, records, events)])
 
     @property
     def records(self) -> npt.NDArray[np.record]:
-        """The same as an OBSERVATION record, in an array of one, read-only; what encoders and compiled bots read."""
+        """The observation as an OBSERVATION record: `(1,)`, read-only; encoders and compiled bots read it."""
         return self._record
 
     @property
     def seat(self) -> int:
-        """The observer's place at the table, 0 to 3."""
+        """The observer's seat, 0 to 3; the only seat that is not counted from the observer."""
         return int(self._record["seat"].item())
 
     @property
@@ -87,12 +87,12 @@ class Observation:
 
     @property
     def winner(self) -> int | None:
-        """Who finished, counted from the observer."""
+        """The seat that finished, counted from the observer; None if nobody has."""
         return _unless(self._record["winner"].item(), NO_SEAT)
 
     @property
     def starter(self) -> int:
-        """Who began the round, counted from the observer."""
+        """The seat that began the round, counted from the observer."""
         return int(self._record["starter"].item())
 
     @property
@@ -102,12 +102,12 @@ class Observation:
 
     @property
     def okey(self) -> int:
-        """The face whose two copies are wild; as tiles play, this kind is the false jokers."""
+        """The face whose two copies are wild; as tiles play, the tiles of this kind are the false jokers."""
         return int(self._record["okey"].item())
 
     @property
     def offer(self) -> int | None:
-        """The kind that lies on offer to the seat to move, while it has 14 tiles."""
+        """The kind on offer to the seat to move while it has 14 tiles; None if nothing is on offer."""
         return _unless(self._record["offer"].item(), NO_TILE)
 
     @property
@@ -117,27 +117,27 @@ class Observation:
 
     @property
     def throws(self) -> int:
-        """Throws so far."""
+        """The number of throws in the round so far."""
         return int(self._record["throws"].item())
 
     @property
     def shown_by(self) -> int | None:
-        """Who showed the indicator's twin, counted from the observer (R7)."""
+        """The seat that showed the indicator's twin (R7), counted from the observer; None if nobody has."""
         return _unless(self._record["shown_by"].item(), NO_SEAT)
 
     @property
     def rack(self) -> npt.NDArray[np.uint8]:
-        """The own rack: `(53,)` copies by kind."""
+        """The observer's rack: `(53,)` copies by kind."""
         return self._view("rack")
 
     @property
     def unseen(self) -> npt.NDArray[np.uint8]:
-        """Copies by kind that may still be in a hidden place, another rack or the stock: `(53,)`."""
+        """Copies by kind that may still be in another rack or in the stock: `(53,)`."""
         return self._view("unseen")
 
     @property
     def heaps(self) -> npt.NDArray[np.uint8]:
-        """What each seat has thrown and nobody took: `(4, 53)` copies by kind."""
+        """The throws of each seat that nobody took: `(4, 53)` copies by kind."""
         return self._view("heap")
 
     @property
@@ -152,7 +152,7 @@ class Observation:
 
     @property
     def last_throws(self) -> tuple[int | None, ...]:
-        """The kind on top of each seat's heap."""
+        """The kind on top of each seat's heap; None for an empty heap."""
         return tuple(_unless(kind, NO_TILE) for kind in self._record["last_throw"][0].tolist())
 
     @property
@@ -167,7 +167,7 @@ class Observation:
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Points of the match, before this round."""
+        """Points of each seat in the match before this round."""
         return tuple(self._record["scores"][0].tolist())
 
     @property
@@ -182,7 +182,7 @@ class Observation:
 
     @property
     def events(self) -> list[Event]:
-        """What has happened in the round, in order; empty if the rules show only the tops of the heaps."""
+        """The events of the round in order; empty if the rules show only the tops of the heaps."""
         return [
             Event(seat, EVENTS[event], _unless(kind, HIDDEN_TILE))
             for event, seat, kind in map(unpack_event, self._events.tolist())
@@ -190,7 +190,7 @@ class Observation:
 
     @property
     def action_mask(self) -> npt.NDArray[np.int8]:
-        """1 for each action that the observer may do now: `(109,)` int8, all 0 if it is not its turn."""
+        """1 for each action that the observer may do now: `(109,)` int8, all 0 if another seat is to move."""
         mask = np.zeros(NUM_ACTIONS, np.int8)
         observed_mask_in(self._record, 0, mask)
         return mask
@@ -215,7 +215,7 @@ class Observation:
         return Observation, (self._record, self._events)
 
     def __str__(self) -> str:
-        """The view from the seat as a few lines of text."""
+        """The main facts as a few lines of text."""
         okey = self.okey
         lines = [
             f"seat {self.seat}, {self.phase}, {'to move' if self.my_turn else 'waiting'}, stock {self.stock_left}",
@@ -233,7 +233,7 @@ class Observation:
 
 
 def _kinds_in(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """Sets of kinds as bool by kind, along the last axis."""
+    """Sets of kinds as bool by kind, on the last axis."""
     kinds: npt.NDArray[np.bool_] = (words >> _KIND_BITS) & np.uint64(1) != 0
     return kinds
 
@@ -244,4 +244,4 @@ def _unless(value: int, none: int) -> int | None:
 
 _KIND_BITS = np.asarray(BIT_OF_KIND, np.uint64)
 
-assert NUM_SEATS == 4  # Event reads two bits of seat
+assert NUM_SEATS == 4  # an event of the log has two bits for the seat

@@ -184,7 +184,7 @@ def shorten(text: str, size: float, width: float) -> str:
 
 
 def _font(size: int) -> Any:
-    """A font for immediate use: it is invalid after `pygame.quit()`, which other users of pygame may call at any time."""
+    """A font for immediate use: `pygame.quit()`, which other code may call at any time, makes it invalid."""
     font = load_pygame().font
     font.init()
     return font.Font(font.get_default_font(), size)  # by its name: `None` is the same font, but smaller

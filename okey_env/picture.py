@@ -1,7 +1,7 @@
 """A picture of the table: all four racks open, in the style of the page in the browser.
 
-Seat 0 sits at the bottom and play goes counter-clockwise, so seat 1 sits on the right. Each seat throws to the corner on
-its right. Sizes are in units of a picture of 960 by 720. What is painted often (tiles, name plates) is cached.
+Seat 0 sits at the bottom and play goes counter-clockwise, so seat 1 sits on the right. Each seat throws to the corner
+on its right. Sizes are in units of a picture of 960 by 720. What is painted often (tiles, name plates) is cached.
 """
 
 import math
@@ -60,7 +60,7 @@ _LAYOUTS = (
     SeatLayout((267, 28), _LONG, (370, 176), (43, 42), 1),
     SeatLayout((30, 236), _SQUARE, (39, 188), (43, 603), 1),
 )
-_PLATE = (220, 40)
+_PLATE_SIZE = (220, 40)
 
 
 class Group(NamedTuple):
@@ -73,9 +73,9 @@ class Group(NamedTuple):
 def table_picture(round: Round, players: Sequence[str] | None = None, *, height: int = HEIGHT) -> npt.NDArray[np.uint8]:
     """The table as an RGB picture: `(height, height * 4 / 3, 3)` uint8, the same bytes for the same table.
 
-    It shows the best arrangement of each rack with complete melds underlined; the seat to move and what it may take; the
-    tile that has just come to its rack; indicator, okey and stock; the last throws of each seat; the last events; the
-    points of the match and the losses of this round; and at the end, who won and how.
+    It shows the best arrangement of each rack with complete melds underlined; the seat to move and what it may take;
+    the tile that has just come to its rack; indicator, okey and stock; the last throws of each seat; the last events;
+    the points of the match and the losses of this round; and at the end, who won and how.
 
     Args:
         round: the round.
@@ -251,7 +251,7 @@ class _Plate(NamedTuple):
 def _plate(plate: _Plate, scale: float) -> Sheet:
     """The name plate of a seat, its left upper corner at (0, 0)."""
     name, seat, note, score, lost, turn, won, shown, okey = plate
-    width, height = _PLATE
+    width, height = _PLATE_SIZE
     sheet = Sheet(width + 32, height + 32, scale, -16, -16)
     body = sheet.box(0, 0, width, height, 16)
     sheet.fill(sheet.box(0, 3, width, height, 16), "#000000", 0.4, soft=14)
@@ -429,7 +429,8 @@ def _banner(title: str, text: str, won: bool, scale: float) -> Sheet:
 
 def _tile(kind: int, okey: int, width: float, new: bool, scale: float, light: float = 1) -> Sheet:
     """A tile by its physical look: the okey with its own face and a star, a false joker as a flower (R1.6)."""
-    return _painted(kind, okey if kind in (WILD, okey) else BACK, width, new, scale, light)  # most tiles look the same in all rounds
+    face = okey if kind in (WILD, okey) else BACK  # all other tiles look the same in every round: one cache entry
+    return _painted(kind, face, width, new, scale, light)
 
 
 @lru_cache(maxsize=512)

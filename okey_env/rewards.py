@@ -35,7 +35,7 @@ def points(round: Round) -> list[float]:
 
 
 def zero_sum(round: Round) -> list[float]:
-    """The points that others lost to each seat minus those that it lost to them; points of a void round count 0."""
+    """Points that others lost to each seat minus points it lost to them; points of a void round count 0."""
     void = round.rules.void_points if round.ending in ("void", "truncated") else 0
     return [float(won - lost + void) for won, lost in zip(round.won, round.lost, strict=True)]
 
@@ -51,7 +51,7 @@ def win(round: Round) -> list[float]:
 
 
 def placement(round: Round) -> list[float]:
-    """The share of the win that each seat has, scaled so that a whole win is 1 and the four sum to 0; 0 before the end."""
+    """The share of the win of each seat, scaled so that a whole win is 1 and the four sum to 0; 0 before the end."""
     won = shares(round)
     winners = sum(won)
     return [float((NUM_SEATS * share - winners) / (NUM_SEATS - winners)) for share in won]

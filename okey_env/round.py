@@ -1,7 +1,7 @@
-"""Round: one round of Okey as an object, for whoever runs games: environments, arenas, tables, tests.
+"""Round: one round of Okey as an object, for code that runs games: environments, arenas, tables, tests.
 
-It holds one game record and checks what goes in; the kernels of `okey_env.engine` do the work. A `Round` sees
-everything, so it is never handed to a bot: bots get `round.observe(seat)`.
+It holds one game record and checks all arguments; the kernels of `okey_env.engine` do the work. A `Round` shows
+hidden tiles, so it is never given to a bot: bots get `round.observe(seat)`.
 """
 
 import secrets
@@ -23,15 +23,15 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS, kind_text, parse_kind
 
 
 def derive_seed(seed: int, index: int) -> int:
-    """The seed of the `index`-th game under one seed, as every part of this package derives it."""
+    """The seed of game number `index` under one seed; every part of this package derives seeds in this way."""
     return int(derive_seed_kernel(np.uint64(seed % 2**64), np.uint64(index)))
 
 
 def check_points(points: Sequence[int] | None, rules: Rules) -> list[int]:
-    """The four seats' points before a round, `start_points` if none are given.
+    """The points of the four seats before a round, checked; `start_points` of the rules if `points` is None.
 
     Raises:
-        ValueError: not four whole numbers from 1 to 21, or (R8.4) partners with different points.
+        ValueError: `points` are not four whole numbers from 1 to 21, or (R8.4) partners with different points.
 
     >>> check_points((2, 9, 4, 11), Rules())
     [2, 9, 4, 11]
@@ -39,7 +39,7 @@ def check_points(points: Sequence[int] | None, rules: Rules) -> list[int]:
     if points is None:
         return [rules.start_points] * NUM_SEATS
     most = START_POINTS_RANGE[1]
-    listed: Any = points  # from reset options, so anything may come
+    listed: Any = points  # it may come from reset options and be of any type
     given = list(listed) if isinstance(listed, Iterable) else []
     numbers = [int(number) for number in given if isinstance(number, int | np.integer) and 1 <= number <= most]
     if not len(given) == len(numbers) == NUM_SEATS:
@@ -50,12 +50,12 @@ def check_points(points: Sequence[int] | None, rules: Rules) -> list[int]:
 
 
 class Round:
-    """One round: deal it, ask what is legal, act, look.
+    """One round: deal it, ask which actions are legal, do them, and look at the state.
 
     Args:
         rules: a preset's name, `Rules`, or a mapping of switches.
-        seed: with `number` all that the deal depends on; None: a random one.
-        deal: a chosen position; what it leaves open is dealt by the seed.
+        seed: determines, with `number`, the deal; None: a random one.
+        deal: a chosen position; the seed deals the tiles that it leaves open.
         number: which round of this seed.
         points: the four seats' points of the match before this round; None: `start_points` of the rules.
         draw_queues: each seat draws from its own quarter of the stock, for paired evaluation.
@@ -85,7 +85,7 @@ class Round:
         """Deal a new round with the same rules.
 
         Raises:
-            ValueError: nobody can have these points; nothing has changed.
+            ValueError: the points are not possible; nothing has changed.
         """
         self.fields["scores"][0] = check_points(points, self.rules)
         self.fields["seed"][0] = seed % 2**64
@@ -97,9 +97,9 @@ class Round:
 
     def _hold(self, games: npt.NDArray[np.record]) -> None:
         self.games = games
-        """The record that the kernels work on, as an array of one."""
+        """The game record that the kernels use: `(1,)` of GAME."""
         self.fields: dict[str, npt.NDArray[Any]] = {name: games[name] for name in GAME.names or ()}
-        """Its fields by name, each a view with one row."""
+        """The fields of the record by name, each a view with one row."""
 
     # --- where the round stands --------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class Round:
 
     @property
     def winner(self) -> int | None:
-        """The seat that finished."""
+        """The seat that finished; None if nobody has."""
         winner = int(self.fields["winner"].item())
         return None if winner == NO_SEAT else winner
 
@@ -156,25 +156,25 @@ class Round:
 
     @property
     def offer(self) -> int | None:
-        """The kind on offer to the seat to move, while it has 14 tiles."""
+        """The kind on offer to the seat to move while it has 14 tiles; None if nothing is on offer."""
         offer = int(self.fields["offer"].item())
         return None if offer == NO_TILE else offer
 
     @property
     def racks(self) -> npt.NDArray[np.uint8]:
-        """All racks, a copy: `(4, 53)` copies by kind."""
+        """All racks as a new array: `(4, 53)` copies by kind."""
         racks: npt.NDArray[np.uint8] = self.fields["rack"][0, :, :NUM_KINDS].copy()
         return racks
 
     @property
     def heaps(self) -> npt.NDArray[np.uint8]:
-        """What each seat has thrown and nobody took, a copy: `(4, 53)` copies by kind."""
+        """The throws of each seat that nobody took, as a new array: `(4, 53)` copies by kind."""
         heaps: npt.NDArray[np.uint8] = self.fields["heap"][0, :, :NUM_KINDS].copy()
         return heaps
 
     @property
     def stock_left(self) -> int:
-        """Tiles left in the stock."""
+        """Tiles left in the stock, 0 to 48."""
         return int(self.fields["stock_left"].item())
 
     @property
@@ -201,7 +201,7 @@ class Round:
         return mask
 
     def apply(self, action: int | str) -> None:
-        """Do an action of the seat to move, a number or its text.
+        """Do an action of the seat to move, given as a number or as text.
 
         Raises:
             ValueError: the action is not legal; nothing has changed.
@@ -211,13 +211,17 @@ class Round:
             raise ValueError(self.why_illegal(number))
 
     def observe(self, seat: int) -> Observation:
-        """All that a seat may know."""
+        """All that a seat, 0 to 3, may know.
+
+        Raises:
+            ValueError: there is no such seat.
+        """
         if seat not in range(4):
             raise ValueError(f"seat {seat!r} is not at the table: expected 0 to 3")
         return Observation.of(self.games, 0, seat)
 
     def why_illegal(self, action: int) -> str:
-        """One sentence that says why the seat to move may not do this."""
+        """One sentence that says why the seat to move may not do an action, which must be illegal."""
         if not 0 <= action < actions.NUM_ACTIONS:
             return f"action {action} is not in the action table: expected 0 to {actions.NUM_ACTIONS - 1}"
         text = actions.to_text(action, self.okey)
@@ -255,10 +259,10 @@ class Round:
         return to_bytes(self.games, 0)
 
     def restore(self, saved: bytes) -> None:
-        """Go back to a round that was saved, its rules included.
+        """Go back to a saved round, including its rules.
 
         Raises:
-            ValueError: these are not the bytes of a saved game of this version; nothing has changed.
+            ValueError: the bytes are not those of a saved game of this version; nothing has changed.
         """
         self.games[:] = from_bytes(saved)
         self.rules = rules_of(self.games[0])
@@ -271,5 +275,5 @@ class Round:
         self.restore(state)
 
     def kind(self, tile: str) -> int:
-        """The kind that a tile written as text plays as in this round."""
+        """The kind of a tile, written as text, as it plays in this round."""
         return parse_kind(tile, self.okey)

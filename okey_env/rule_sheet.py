@@ -20,25 +20,25 @@ Text = str | Callable[[Rules], str]
 
 @dataclasses.dataclass(frozen=True)
 class Paragraph:
-    """A paragraph, or a piece of one: several with the same number follow one another."""
+    """A paragraph of the rules, or a part of one; the parts with the same number follow one another."""
 
     number: str
     """Such as `R4.2`."""
     text: Text
     """The words, or a function from the rules to the words."""
     said_by: tuple[str, ...] = ()
-    """The presets whose source states it. For a piece with a switch, the table of switches says that."""
+    """The presets whose source states the paragraph. If there is a switch, `SWITCHES` has this instead."""
     switch: str = ""
-    """The switch that it follows."""
+    """The switch on which the words depend; empty if there is none."""
     only_if: Callable[[Rules], bool] = lambda rules: True
-    """Whether it is part of the sheet of some rules."""
+    """Whether the paragraph is part of the sheet of given rules."""
 
     def words(self, rules: Rules) -> str:
-        """The text under some rules."""
+        """The text for given rules."""
         return self.text if isinstance(self.text, str) else self.text(rules)
 
     def origin(self, rules: Rules) -> str:
-        """Who decided it: `said` by the source of the preset, `chosen` by common practice, or by these rules."""
+        """Who decided it: `said` (the source of the preset) or `chosen` (common practice, or these rules)."""
         preset = rules.preset_name
         if self.switch:
             if getattr(rules, self.switch) != getattr(PRESETS[preset], self.switch):
@@ -325,17 +325,17 @@ SHEET: tuple[tuple[str, tuple[Paragraph, ...]], ...] = (
         ),
     ),
 )
-"""Titles with their paragraphs."""
+"""The sections of the sheet: titles with their paragraphs."""
 
 
 def paragraphs() -> Iterator[Paragraph]:
-    """All paragraphs in order, those too that only some rules have."""
+    """All paragraphs in order, including those that only some rules have."""
     for _, section in SHEET:
         yield from section
 
 
 def describe(rules: Rules) -> str:
-    """The sheet of some rules as text, each paragraph with its origin and its switch."""
+    """The sheet of given rules as text, each paragraph with its origin and its switch."""
     lines = [f"Okey, rules: {rules.name}"]
     for title, section in SHEET:
         played = [paragraph for paragraph in section if paragraph.only_if(rules)]
@@ -365,13 +365,13 @@ def markdown() -> str:
 
 
 def _switched(switch: str, **more: Any) -> Rules:
-    """The rules under which a paragraph is worded first: `gamelake`, with a switch on that is off in both presets."""
+    """The rules for the first text of a paragraph: `gamelake`, but with the switch on if it is off in both presets."""
     off = all(getattr(preset, switch) is False for preset in PRESETS.values())
     return Rules.preset("gamelake", **({switch: True} if off else {}), **more)
 
 
 def _who(paragraph: Paragraph) -> str:
-    """Who states a paragraph."""
+    """The sources of a paragraph, or the values of its switch, as Markdown."""
     if paragraph.switch:
         switch = _SWITCHES[paragraph.switch]
         values = {name: getattr(rules, switch.name) for name, rules in PRESETS.items()}
@@ -390,7 +390,7 @@ def _values(switch: Switch) -> str:
 
 
 def _other_values(paragraph: Paragraph) -> list[str]:
-    """The text for each other value of the paragraph's switch, where it differs."""
+    """The texts of a paragraph for the other values of its switch, as Markdown items; equal texts come once."""
     switch = _SWITCHES[paragraph.switch]
     first = _switched(switch.name)
     values = switch.choices or (*range(*switch.between), switch.between[1])

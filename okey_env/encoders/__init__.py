@@ -1,7 +1,7 @@
-"""Encoders: from what a seat may know to the array that a network reads, chosen by name.
+"""Encoders turn what a seat may know into the array that a network reads. They are chosen by name.
 
-An encoder of one's own is an `Encoder` with a name, a version, its pieces and a function that fills the array
-from an OBSERVATION record; it is accepted wherever a name is.
+To write another encoder, make an `Encoder` with a name, a version, its pieces and a function that fills the array
+from an OBSERVATION record. It is accepted wherever the name of an encoder is accepted.
 """
 
 from okey_env.encoders.encoder import Encoder, Piece
@@ -15,14 +15,14 @@ ENCODERS: dict[str, Encoder] = {encoder.name: encoder for encoder in (FLAT, FLAT
 
 
 def as_encoder(encoder: str | Encoder, version: int | None = None) -> Encoder:
-    """An encoder by its name, or one of one's own.
+    """The encoder of a name; an `Encoder` is returned as it is.
 
     Args:
         encoder: a name or an encoder.
-        version: the version that is needed; None: the one there is.
+        version: the version that is needed; None: any.
 
     Raises:
-        ValueError: there is no such encoder, or not in that version.
+        ValueError: there is no such encoder, or it has another version.
     """
     if isinstance(encoder, Encoder):
         found = encoder

@@ -1,7 +1,7 @@
 """What an encoder is: a fixed array made of named pieces, filled from an OBSERVATION record.
 
-An encoder has a name and a version; an exported bot names both, and is refused where they are unknown. The
-version changes whenever a number in the array changes its place or its meaning, never for speed.
+An encoder has a name and a version. An exported bot names both, and it is refused if they are unknown. The
+version changes whenever a number in the array changes its index or its meaning, never for speed.
 """
 
 import dataclasses
@@ -17,17 +17,17 @@ from okey_env.tiles import NUM_KINDS
 
 @dataclasses.dataclass(frozen=True)
 class Piece:
-    """A stretch of the array that belongs together."""
+    """A part of the array with one meaning."""
 
     name: str
     size: int
-    """Entries."""
+    """The number of entries."""
     meaning: str
-    """What they say, with the range of the values."""
+    """What the entries mean, with the range of the values."""
 
 
 def size_of(pieces: Iterable[Piece]) -> int:
-    """The entries of all pieces together.
+    """The number of entries of all pieces together.
 
     >>> size_of([Piece("rack", 53, "copies"), Piece("phase", 2, "1 for: drawing, throwing")])
     55
@@ -36,7 +36,7 @@ def size_of(pieces: Iterable[Piece]) -> int:
 
 
 def starts_of(pieces: Iterable[Piece]) -> dict[str, int]:
-    """The first entry of each piece, by its name.
+    """The index of the first entry of each piece, by name.
 
     >>> starts_of([Piece("rack", 53, "copies"), Piece("phase", 2, "1 for: drawing, throwing")])
     {'rack': 0, 'phase': 53}
@@ -61,11 +61,11 @@ class Encoder:
     name: str
     version: int
     pieces: tuple[Piece, ...]
-    """The layout, in order."""
+    """The pieces of the array, in order."""
     fill: Callable[[np.record, npt.NDArray[np.float32]], None]
     """Fills `(size,)` float32 from one OBSERVATION record; a kernel, or plain Python for a slow encoder."""
     fill_many: Callable[[npt.NDArray[np.record], npt.NDArray[np.float32], int], None] | None = None
-    """Fills `(N, size)` from `(N,)` records on so many threads; None: `fill` one by one."""
+    """Fills `(N, size)` from `(N,)` records on a number of threads; None: `fill` is called for each record."""
     high: float = 1.0
     """No value is above this, and none below -`high`."""
     num_planes: int = 0
@@ -73,7 +73,7 @@ class Encoder:
 
     @property
     def size(self) -> int:
-        """Entries of the array."""
+        """The number of entries of the array."""
         return size_of(self.pieces)
 
     @property
@@ -97,7 +97,7 @@ class Encoder:
             self.fill(records[i], out[i])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle our own encoders by their name, since a compiled kernel need not travel."""
+        """Pickle the encoders of this package by their name, without their compiled kernels."""
         from okey_env.encoders import ENCODERS, as_encoder
 
         if ENCODERS.get(self.name) is self:
@@ -105,18 +105,18 @@ class Encoder:
         return Encoder, tuple(getattr(self, field.name) for field in dataclasses.fields(self))
 
     def __deepcopy__(self, memo: object) -> "Encoder":
-        """An encoder never changes, so a copy of it is itself."""
+        """The encoder itself, since an encoder never changes."""
         return self
 
     def slices(self) -> Iterator[tuple[Piece, slice]]:
-        """Each piece with its place in the array."""
+        """Each piece with its slice of the array."""
         starts = starts_of(self.pieces)
         for piece in self.pieces:
             yield piece, slice(starts[piece.name], starts[piece.name] + piece.size)
 
     def split(self, array: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[np.float32]]:
-        """The pieces of an array by name; views along its last axis."""
-        return {piece.name: array[..., place] for piece, place in self.slices()}
+        """The pieces of an array `(…, size)` by name, as views along its last axis."""
+        return {piece.name: array[..., entries] for piece, entries in self.slices()}
 
     def as_planes(self, array: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """The planes of `(…, size)` arrays by kind, `(…, 53, num_planes)`, and what follows them; views.
@@ -134,6 +134,6 @@ class Encoder:
     def table(self) -> str:
         """The layout as a Markdown table."""
         lines = ["| entries | piece | meaning |", "|---|---|---|"]
-        for piece, place in self.slices():
-            lines.append(f"| {place.start} … {place.stop - 1} | `{piece.name}` | {piece.meaning} |")
+        for piece, entries in self.slices():
+            lines.append(f"| {entries.start} … {entries.stop - 1} | `{piece.name}` | {piece.meaning} |")
         return "\n".join(lines)

@@ -1,9 +1,9 @@
-"""The encoder `flat`: one vector of everything that the table shows, and of what the exact solver says of the rack.
+"""The encoder `flat`: one vector of all that the seat may see, and of the exact solver's results for its rack.
 
-Counts are halved, so that all values lie between -1 and 1. Seats are counted from the observer. The exact part
-is what a person sees at a glance and a network learns slowly: how far the rack is from a finish by melds and by
-pairs, whether the throw on offer helps, and for every throw whether it keeps the distance and how it compares with
-the best one in unseen tiles that would then help.
+Counts are halved, so that all values lie between -1 and 1. Seats are counted from the observer. The solver's part
+holds facts that a person sees quickly and a network learns slowly: the distances to a finish by melds and by pairs,
+whether the tile on offer helps, and for every throw whether it keeps the distance and how many unseen tiles then help,
+compared with the best throw.
 
 Version history: 1, the first.
 """
@@ -34,14 +34,14 @@ from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_SEATS, RACK_SIZE, WILD
 
 VERSION = 1
 _DISTANCES = 8  # 0 … 6, and 7 for 7 or more
-ALL_USEFUL = 40.0  # about the most unseen tiles that can help at once
-_FEWER = 8.0  # so many fewer than the best are as bad as none: what matters to a throw are differences of few tiles
+ALL_USEFUL = 40.0  # roughly the most unseen tiles that can help at once
+_FEWER = 8.0  # a throw that leaves this many fewer tiles than the best one has the value 0: small differences matter
 _POINTS = 24.0
 _SCORES = 21.0
 
 PIECES = (
     Piece("rack", NUM_KINDS, "own rack, copies by kind / 2"),
-    Piece("unseen", NUM_KINDS, "copies by kind that may be in a hidden place / 2"),
+    Piece("unseen", NUM_KINDS, "copies by kind that may be in another rack or in the stock / 2"),
     Piece("heap_own", NUM_KINDS, "own throws that nobody took, copies / 2"),
     Piece("heap_right", NUM_KINDS, "the same of the right-hand neighbour"),
     Piece("heap_opposite", NUM_KINDS, "the same of the seat opposite"),
@@ -62,18 +62,20 @@ PIECES = (
     Piece("may", 3, "1 if the observer may: draw, take, show"),
     Piece("stock", 1, "tiles left in the stock / 48"),
     Piece("throws", 1, "throws so far / the most that the rules allow"),
-    Piece("last_chance", 1, "1 if the tile on offer may only be taken to finish"),
-    Piece("points", NUM_SEATS, "points won less lost in this round / 24"),
+    Piece("last_chance", 1, "1 if the tile on offer may be taken only to finish"),
+    Piece("points", NUM_SEATS, "points won minus points lost in this round / 24, between -1 and 1"),
     Piece("scores", NUM_SEATS, "points of the match / 21, between -1 and 1"),
     Piece("melds_distance", _DISTANCES, "1 for the distance to a finish by melds: 0 … 6, 7 or more"),
     Piece("pairs_distance", _DISTANCES, "1 for the distance to seven pairs: 0 … 6, 7 or more"),
     Piece("offer_helps", 2, "1 if taking the offer lowers the distance: by melds, by pairs"),
     Piece("useful", NUM_KINDS, "1 for each kind that would lower the melds distance (14 tiles)"),
-    Piece("keeps", NUM_KINDS, "1 for each kind held whose throw leaves the least melds distance (15 tiles)"),
+    Piece("keeps", NUM_KINDS, "1 for each kind held whose throw keeps the melds distance (15 tiles)"),
     Piece(
-        "useful_after", NUM_KINDS, "for each of those: 1 if it leaves the most unseen tiles that help, 1/8 less a tile"
+        "useful_after",
+        NUM_KINDS,
+        "for each of those: 1 if the most unseen tiles help after it, 1/8 less for each tile fewer",
     ),
-    Piece("most_useful", 1, "unseen tiles that help, after the best throw if there are 15, / 40, at most 1"),
+    Piece("most_useful", 1, "unseen tiles that help (with 15 tiles: after the best throw) / 40, at most 1"),
 )
 
 _AT = starts_of(PIECES)
@@ -85,7 +87,7 @@ _MAY, _STOCK, _THROWS, _LAST_CHANCE = _AT["may"], _AT["stock"], _AT["throws"], _
 _POINTS_AT, _SCORES_AT = _AT["points"], _AT["scores"]
 _MELDS, _PAIRS, _OFFER_HELPS = _AT["melds_distance"], _AT["pairs_distance"], _AT["offer_helps"]
 _USEFUL, _KEEPS, _AFTER, _MOST = _AT["useful"], _AT["keeps"], _AT["useful_after"], _AT["most_useful"]
-_EXACT = _MELDS  # from here on the solver's work
+_EXACT = _MELDS  # the solver's results begin here
 _NONE = np.uint64(0)
 _WILD_BIT = np.uint64(WILD_BIT)
 
@@ -105,13 +107,13 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     if seen.offer != NO_TILE:
         out[_OFFER + int(seen.offer)] = 1
     out[_INDICATOR + int(seen.indicator)] = 1
-    _fill_table(seen, out)
+    _fill_public(seen, out)
     _fill_exact(seen, out)
 
 
 @kernel(borrows=True)
-def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
-    """The small facts of the table, from `phase` to `scores`."""
+def _fill_public(seen: np.record, out: npt.NDArray[np.float32]) -> None:
+    """Fill the pieces from `phase` to `scores`."""
     out[_PHASE] = seen.phase == PHASE_DRAW
     out[_PHASE + 1] = seen.phase == PHASE_THROW
     out[_TURN + int(seen.turn)] = 1
@@ -135,7 +137,7 @@ def _fill_table(seen: np.record, out: npt.NDArray[np.float32]) -> None:
 
 @kernel(borrows=True)
 def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
-    """What the solver says of the rack, from `melds_distance` to `most_useful`."""
+    """Fill the solver's results for the rack, the pieces from `melds_distance` to `most_useful`."""
     out[_EXACT:SIZE] = 0
     once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
     throws = popcount(once) + popcount(twice) + wilds > RACK_SIZE
@@ -160,7 +162,7 @@ def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
 
 @kernel(borrows=True)
 def _fill_useful(seen: np.record, useful: np.uint64, out: npt.NDArray[np.float32]) -> None:
-    """With 14 tiles: which kinds help, and how many unseen tiles that are."""
+    """Fill `useful` and `most_useful` with 14 tiles: the kinds that help, and the number of unseen tiles of them."""
     kinds = as_int(useful)
     while kinds:
         out[_USEFUL + int(KIND_OF_BIT[lowest_bit(kinds)])] = 1
@@ -172,9 +174,9 @@ def _fill_useful(seen: np.record, useful: np.uint64, out: npt.NDArray[np.float32
 def _fill_throws(
     seen: np.record, keeps: np.uint64, after: npt.NDArray[np.uint64], out: npt.NDArray[np.float32]
 ) -> None:
-    """With 15 tiles: which throws keep the distance, and how they compare in unseen tiles that help afterwards.
+    """Fill `keeps`, `useful_after` and `most_useful` with 15 tiles, from the set `keeps` of `analyse`.
 
-    `after [53]` has the kinds that help after each of these throws, as words, and is overwritten.
+    `after [53]` holds the words of the kinds that help after each of these throws; it is overwritten.
     """
     unseen, unseen_twice = _unseen_words(seen)
     most = 0
@@ -196,14 +198,14 @@ def _fill_throws(
 
 @kernel(borrows=True)
 def _unseen_words(seen: np.record) -> tuple[np.uint64, np.uint64]:
-    """The kinds of which a tile is unseen, and those of which two are."""
+    """The set of kinds with at least one unseen tile, and the set of kinds with two."""
     once, twice, wilds = hand_of_counts(seen.unseen)
     return once | np.uint64(wilds > 0) << _WILD_BIT, twice | np.uint64(wilds > 1) << _WILD_BIT
 
 
 @kernel(borrows=True)
 def count_unseen(seen: np.record, kinds: np.uint64) -> int:
-    """Unseen tiles of a set of kinds."""
+    """The number of unseen tiles of a set of kinds."""
     unseen, unseen_twice = _unseen_words(seen)
     return popcount(as_int(kinds & unseen)) + popcount(as_int(kinds & unseen_twice))
 

@@ -1,7 +1,7 @@
-"""The encoder `flat_offer`: `flat`, and what the tile on offer is worth once it is taken.
+"""The encoder `flat_offer`: all pieces of `flat`, and the value of taking the tile on offer.
 
-`flat` tells whether an offered tile lowers the distance. Where it does not, whether to take it still depends on how
-many more unseen tiles would help afterwards, which takes the exact solver on all fifteen tiles and is told here.
+`flat` says whether the offered tile lowers the distance. If it does not, a take can still be good, because more unseen
+tiles may help afterwards. This encoder adds that number; it runs the exact solver on all fifteen tiles.
 
 Version history: 1, the first.
 """
@@ -20,13 +20,13 @@ from okey_env.engine.state import PHASE_DRAW
 from okey_env.tiles import NUM_KINDS, WILD
 
 VERSION = 1
-_MORE = 8.0  # so many more are worth a take almost anywhere
-_MANY_MORE = 32.0  # far from a finish, where a take costs most
+_MORE = 8.0  # a gain of this many tiles is worth a take almost always
+_MANY_MORE = 32.0  # the scale of gains far from a finish, where a take costs most
 
 PIECES = (
     *FLAT.pieces,
     Piece("useful_taken", 1, "unseen tiles that help after taking the offer and the best throw, / 40, at most 1"),
-    Piece("gain_taken", 2, "so many more than without the offer: / 8 and / 32, each between -1 and 1"),
+    Piece("gain_taken", 2, "the same minus the number without the take: / 8 and / 32, each between -1 and 1"),
 )
 _AT = starts_of(PIECES)
 _USEFUL_TAKEN, _GAIN_TAKEN = _AT["useful_taken"], _AT["gain_taken"]

@@ -1,7 +1,8 @@
-"""The loops of a compiled encoder over many records, made in one place for every encoder.
+"""The loops of a compiled encoder over many records, made here for every encoder.
 
-A kernel that takes a function is not kept on disk, so each encoder needs loops of its own that call its `fill` by name.
-They are compiled from the text below as if it stood in the encoder's own module, so that they are kept with it.
+numba does not keep a kernel on disk that takes a function. So each encoder needs its own loops that call its `fill` by
+name. They are compiled from the text below as if it were in the module of the encoder, so that they are kept on disk
+with it.
 """
 
 import sys
@@ -32,11 +33,11 @@ def {name}_parallel(records, out, parts):
 
 
 def fill_many_of(fill: Fill, *, borrows: bool = False) -> FillMany:
-    """The function that fills `(N, E)` float32 from `(N,)` OBSERVATION records on so many threads.
+    """The function that fills `(N, E)` float32 from `(N,)` OBSERVATION records on a number of threads.
 
     Args:
         fill: the kernel that fills `(E,)` from one record, defined at the top of a module.
-        borrows: whether it makes no arrays, see `okey_env.engine._jit.kernel`.
+        borrows: whether `fill` makes no arrays, see `okey_env.engine._jit.kernel`.
     """
     module = sys.modules[fill.__module__]
     name = fill.__name__

@@ -103,4 +103,4 @@ def _compiled_scratch(context: Any, size: Any) -> Any:
 
 
 scratch: Any = _plain_scratch if JIT_IS_OFF else _compiled_scratch
-"""`scratch(size)`: uint64 `[size]` on the stack, not initialised, valid until the kernel returns; `size` is a constant."""
+"""`scratch(size)`: uint64 `[size]` on the stack, uninitialised, valid until the kernel returns; `size`: a constant."""
