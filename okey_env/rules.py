@@ -1,14 +1,14 @@
-"""The rules of Okey as this package plays them: every switch, once, and two presets.
+"""The rules of Okey as this package plays them: all switches and two presets.
 
 Two published rule pages are the sources. **G** is the French page of the online game GameLake, played by
 the preset `gamelake`; **K** is a Turkish site's *Okey Oyunu Kuralları*, played by the preset `klasik`.
 Paragraphs carry numbers (`R4.2`) that docstrings, comments and tests cite. `okey_env.rule_sheet` has their text, and
 `Rules.describe` prints them for one set of rules.
 
-A switch is one field of `Rules`, declared by `_switch`. `SWITCHES` is the table of all of them; the record that
-kernels read, the rule sheet and the table's form are made from it.
+A switch is one field of `Rules`, declared by `_switch`. `SWITCHES` lists all of them. The record that kernels read, the
+rule sheet and the form for rules on the web page are made from this list.
 
-Not here: Okey 101, in which melds go on the table during the round. That is another game.
+Okey 101, in which melds are laid on the table during the round, is another game and is not part of this package.
 """
 
 import dataclasses
@@ -17,30 +17,30 @@ from typing import Any, Literal, NamedTuple
 
 START_POINTS_RANGE = (5, 21)
 MAX_THROWS_RANGE = (1, 250)
-"""The upper end keeps the log of a round, at most two events a throw, within its 512 places."""
+"""With the upper end, the log of a round, at most two events a throw, fits into its 512 entries."""
 
 
 class Switch(NamedTuple):
-    """A switch of the rules: which values it takes, and how a game keeps it."""
+    """A switch of the rules: its values, and how a game record stores them."""
 
     name: str
     """The field of `Rules`."""
     paragraph: str
-    """The number of the paragraph in which it is played."""
+    """The number of the paragraph that it changes."""
     byte: str
-    """The field of the RULES record. It holds the place of the value among `choices`, or the number itself."""
+    """The field of the RULES record. It holds the index of the value in `choices`, or the number itself."""
     choices: tuple[Any, ...]
     """All values in the order of their bytes; empty for a number."""
     between: tuple[int, int]
-    """The least and the greatest number; of no meaning for choices."""
+    """The least and the greatest number; not used for choices."""
     said_by: tuple[str, ...]
     """The presets whose source states the value that the preset has."""
 
     def check(self, value: Any) -> None:
-        """See that the switch can have a value.
+        """Check that the switch can have a value.
 
         Raises:
-            ValueError: it cannot; the message names the switch, the value and what was expected.
+            ValueError: it cannot have the value; the message names the switch, the value and what was expected.
         """
         if self.choices == (False, True):
             if not isinstance(value, bool):
@@ -55,11 +55,11 @@ class Switch(NamedTuple):
                 raise ValueError(f"{self.name}={value!r} is out of range: expected a whole number from {low} to {high}")
 
     def to_byte(self, value: Any) -> int:
-        """The byte of a value."""
+        """The byte that stores a value."""
         return self.choices.index(value) if self.choices else int(value)
 
     def of_byte(self, byte: int) -> Any:
-        """The value of a byte."""
+        """The value that a byte stores."""
         return self.choices[byte] if self.choices else byte
 
 
@@ -72,7 +72,7 @@ def _switch(
     between: tuple[int, int] | None = None,
     said_by: tuple[str, ...] = (),
 ) -> Any:
-    """A field of `Rules`: its default, which is that of `gamelake`, and what `Switch` says of it."""
+    """A field of `Rules`: its default, which is the value in `gamelake`, and the other fields of its `Switch`."""
     if between is not None:
         choices = ()
     return dataclasses.field(default=default, metadata={"switch": (paragraph, byte, choices, between, said_by)})
@@ -100,17 +100,17 @@ class Rules:
     false_joker_as_okey: bool = _switch(False, "R6.3", said_by=("klasik",))
     """Finishing with a false joker costs as much as finishing with the okey."""
     indicator_points: int = _switch(1, "R6.6", between=(0, 10), said_by=("gamelake",))
-    """Points that each other player loses when the indicator's twin is shown; 0: there is no showing."""
+    """Points that each other player loses when the indicator's twin is shown; 0: it cannot be shown."""
     indicator_window: Literal["first_turn", "before_draw"] = _switch(
         "first_turn", "R7.1", byte="show_before_draw", choices=("first_turn", "before_draw")
     )
-    """Show during the whole first turn, so that its drawn tile counts, or only before drawing."""
+    """When the twin may be shown: in the whole first turn, so that its drawn tile counts, or only before drawing."""
     stock_end: Literal["void_after_throw", "next_may_take"] = _switch(
         "void_after_throw", "R5.4", byte="next_may_take", choices=("void_after_throw", "next_may_take")
     )
-    """The throw after the last draw ends the round, or the next player may still take it to finish."""
+    """Whether the throw after the last draw ends the round, or the next player may still take it to finish."""
     max_throws: int = _switch(200, "R5.6", between=MAX_THROWS_RANGE)
-    """Throws after which a round is void, reported as truncation."""
+    """Throws after which a round is void; this end is a truncation."""
     colour_double: bool = _switch(False, "R6.9")
     """A red or black indicator doubles the points of the finish."""
     void_points: int = _switch(0, "R5.5", between=(0, 10), said_by=("gamelake", "klasik"))
@@ -134,7 +134,10 @@ class Rules:
 
     @classmethod
     def preset(cls, name: str, **switches: Any) -> "Rules":
-        """The preset of that name, with some switches set otherwise.
+        """The preset of this name, with some switches changed.
+
+        Raises:
+            ValueError: there is no such preset or switch, or a value is out of its range.
 
         >>> Rules.preset("klasik", max_throws=100).name
         'klasik, max_throws=100'
@@ -149,17 +152,17 @@ class Rules:
 
     @property
     def preset_name(self) -> str:
-        """The preset nearest to these rules."""
+        """The name of the preset with the fewest differences from these rules."""
         return min(PRESETS, key=lambda name: len(self.differences(PRESETS[name])))
 
     @property
     def name(self) -> str:
-        """The nearest preset and what differs from it."""
+        """The nearest preset and the switches that differ from it, like `klasik, max_throws=100`."""
         differences = self.differences(PRESETS[self.preset_name])
         return ", ".join([self.preset_name, *(f"{switch}={value}" for switch, value in differences.items())])
 
     def differences(self, other: "Rules") -> dict[str, Any]:
-        """The switches set otherwise than in `other`, with their values here."""
+        """The switches whose values differ from those in `other`, with their values in these rules."""
         values = {switch.name: getattr(self, switch.name) for switch in SWITCHES}
         return {name: value for name, value in values.items() if value != getattr(other, name)}
 
@@ -169,7 +172,7 @@ class Rules:
         >>> print(Rules.preset("klasik").describe().splitlines()[0])
         Okey, rules: klasik
         """
-        from okey_env.rule_sheet import describe  # it stands on this module
+        from okey_env.rule_sheet import describe  # rule_sheet imports this module
 
         return describe(self)
 
@@ -179,7 +182,7 @@ SWITCHES: tuple[Switch, ...] = tuple(
     for field in dataclasses.fields(Rules)
     for paragraph, byte, choices, between, said_by in [field.metadata["switch"]]
 )
-"""All switches, in the order in which a game keeps them."""
+"""All switches, in the order of the bytes in a game record."""
 
 PRESETS: dict[str, Rules] = {
     "gamelake": Rules(),
@@ -188,15 +191,15 @@ PRESETS: dict[str, Rules] = {
 """The presets by name."""
 
 _EARLIER_NAMES = {"color_double": "colour_double", "discard_visibility": "throw_visibility"}
-"""Names of switches in records, runs and tables that version 0.1 wrote."""
+"""Names of switches in files that version 0.1 wrote, with their names now."""
 
 
 def as_rules(rules: "str | Rules | Mapping[str, Any]") -> Rules:
     """Rules from a preset's name, from `Rules`, or from a mapping `{"preset": …, switch: value, …}`.
 
     Raises:
-        ValueError: no such preset or switch, or a value out of its range.
-        TypeError: something else was given.
+        ValueError: there is no such preset or switch, or a value is out of its range.
+        TypeError: `rules` is of another type.
 
     >>> as_rules({"preset": "klasik", "stock_end": "next_may_take"}).name
     'klasik, stock_end=next_may_take'

@@ -1,6 +1,6 @@
 """A game as bytes: a header with a version, a checksum, and the record itself.
 
-The same bytes go in and out of a `Round`, of every environment and of each game of a batch.
+A `Round`, every environment and each game of a batch can be saved to these bytes and restored from them.
 """
 
 import hashlib
@@ -17,9 +17,9 @@ _DIGEST_SIZE = 8
 
 
 def to_bytes(games: npt.NDArray[np.record], i: int) -> bytes:
-    """Game i of `(N,)` as bytes, hidden tiles included; the same for the same game, whatever the record held before."""
+    """Game i of `(N,)` as bytes, hidden tiles included; the same game always gives the same bytes."""
     game = games[i : i + 1].copy()
-    game["log"][0, int(game["num_events"][0]) :] = 0  # what is left there of earlier rounds counts for nothing
+    game["log"][0, int(game["num_events"][0]) :] = 0  # old entries of earlier rounds
     for pile, height in zip(game["pile"][0], game["pile_height"][0], strict=True):
         pile[int(height) :] = 0
     body = game.tobytes()
@@ -31,10 +31,10 @@ def from_bytes(saved: bytes, rules: Rules | None = None) -> npt.NDArray[np.recor
 
     Args:
         saved: the bytes.
-        rules: those that it must play; None: any.
+        rules: the rules that the game must have; None: any.
 
     Raises:
-        ValueError: these are not the bytes of a saved game of this version, or it plays other rules.
+        ValueError: the bytes are not those of a saved game of this version, or the game has other rules.
     """
     if not saved.startswith(_HEADER):
         raise ValueError(f"not a saved game: expected bytes that begin with {_HEADER!r}, got {saved[:16]!r}")

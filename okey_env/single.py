@@ -30,13 +30,13 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         reward: `points`, `zero_sum`, `win`, `placement`, or a function from a `Round` to the four totals.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
-        learning_seat: its place at the table, 0 to 3; None: it moves one place on each episode.
-        on_illegal: `lose`: an illegal action ends the episode with minus the most that it can cost, and
-            `info["illegal"]` says why; `raise`: it is a `ValueError`, and nothing has changed.
+        learning_seat: the learning seat, 0 to 3; None: the next seat with each episode.
+        on_illegal: `lose`: an illegal action ends the episode with a reward of minus the most that the episode can
+            cost, and `info["illegal"]` says why. `raise`: an illegal action raises a `ValueError` and changes nothing.
         render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
 
-    The mask of legal actions is in the observation and, for trainers that ask for it, in `action_masks()`.
+    The mask of legal actions is in the observation; `action_masks()` gives it to trainers that call this method.
 
     >>> env = OkeyEnv(opponents=lambda observation: observation.legal_actions[-1])
     >>> observation, info = env.reset(seed=1)
@@ -65,9 +65,9 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         self.observation_space: gymnasium.spaces.Space[Any] = observation_space_of(self.encoder)
         self.action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
         self.match = Match(self.rules, seed=0) if plays_matches(episode) else None
-        """The match as whoever runs the game sees it; None where an episode is one round."""
+        """The match, hidden tiles included; None if an episode is one round."""
         self.round = self.match.round if self.match else Round(self.rules, seed=0)
-        """The round as whoever runs the game sees it, hidden tiles included."""
+        """The current round, hidden tiles included."""
         self._total = as_reward(reward, matches=self.match is not None)
         self._illegal_reward = illegal_reward(reward, self.rules, matches=self.match is not None)
         self._opponents = make_opponents(opponents)
@@ -76,27 +76,27 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         self._game_seed: int | None = None
         self._number = 0
         self._seat = 0
-        self._paid = 0.0  # of the total of the round under way
-        self._earned = 0.0  # by rounds that have ended since the last decision
+        self._paid = 0.0  # the part of the current round's total that was paid
+        self._earned = 0.0  # the rewards of rounds that ended since the last decision
         self._ended: tuple[bool, bool] | None = None
-        """How the episode ended: terminated, truncated; None while it goes on."""
+        """How the episode ended, as (terminated, truncated); None while it goes on."""
 
     @property
     def seat(self) -> int:
-        """The learning seat's place in this episode."""
+        """The learning seat in this episode, 0 to 3."""
         return self._seat
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Deal a round, in a match the first one, and let the bots play up to the learning seat.
+        """Deal a round (in a match, the first round), and let the bots play until the learning seat is to move.
 
         Args:
-            seed: settles this episode and, with it, all that follow without a seed.
+            seed: determines this episode and all later ones that are reset without a seed.
             options: `{"deal": Deal(…)}` starts from a chosen position, `{"points": (2, 9, 4, 11)}` from a chosen score.
 
         Raises:
-            ValueError: an option looks misspelt, or is not what it should be.
+            ValueError: an option seems misspelt or has a wrong value.
         """
         super().reset(seed=seed)
         deal, points = start_of(options, self.rules)
@@ -116,14 +116,14 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             if not self.round.over:
                 self._ended = None
                 return self._observation(), {}
-            self._number += 1  # the bots ended it before the learning seat could move: no episode
+            self._number += 1  # the bots ended it before the learning seat could move: discard it
 
     def step(
         self, action: int | np.integer[Any]
     ) -> tuple[dict[str, npt.NDArray[Any]], float, bool, bool, dict[str, Any]]:
-        """Do an action of the learning seat, then let the bots play up to its next decision.
+        """Do an action of the learning seat, then let the bots play until its next decision.
 
-        Once the episode is over, nothing is done or paid any more: a warning asks for `reset`.
+        After the end of the episode, `step` changes nothing and pays 0; a warning asks for `reset`.
 
         Raises:
             ValueError: the action is illegal, if `on_illegal="raise"`.
@@ -147,18 +147,18 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         return self._observation(), reward, terminated, truncated, self._info() if self._ended else {}
 
     def save(self) -> bytes:
-        """The round with the points before it as bytes, hidden tiles included; see `okey_env.saving`.
+        """The round and the points before it as bytes, hidden tiles included; see `okey_env.saving`.
 
-        The learning seat's place is not in it.
+        The bytes do not say which seat learns.
         """
         return self.round.save()
 
     def restore(self, saved: bytes) -> dict[str, npt.NDArray[Any]]:
-        """Go back to a game that was saved where this seat was to move; returns what it sees.
+        """Go back to a saved game in which the learning seat is to move; returns its observation.
 
         Raises:
-            ValueError: these are not the bytes of a saved game, or it plays other rules, or another seat is to move;
-                nothing has changed.
+            ValueError: the bytes are not a saved game, the game has other rules, or another seat is to move; nothing
+                has changed.
         """
         game = from_bytes(saved, self.rules)
         if game["turn"][0] != self._seat:
@@ -171,11 +171,11 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         return self._observation()
 
     def record(self, name: str = "learner") -> Record:
-        """The episode so far as a record, hidden tiles included; `name` is that of the learning seat."""
+        """The episode so far as a record, hidden tiles included; `name` is the name of the learning seat."""
         return Record.of(self.match or self.round, self._players(name))
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """What the learning seat may do: `(109,)` bool."""
+        """The legal actions of the learning seat: `(109,)` bool."""
         return self.round.observe(self._seat).action_mask.astype(np.bool_)
 
     def render(self) -> Frame:
@@ -183,7 +183,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         return self._renderer.render(self.round, self._players("learner"))
 
     def close(self) -> None:
-        """Close the window of mode `human`."""
+        """Close the window of the mode `human`, if it is open."""
         self._renderer.close()
 
     def _show(self) -> None:
@@ -191,27 +191,27 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             self.render()
 
     def _players(self, name: str) -> list[str]:
-        """Who sits where: the bots by their names, the learning seat by this one."""
+        """The names of the four seats: the names of the bots, and `name` for the learning seat."""
         bots = [bot.name for bot in self._opponents]
         players = [name, *(bots if len(bots) > 1 else bots * (NUM_SEATS - 1))]
-        return [players[(place - self._seat) % NUM_SEATS] for place in range(NUM_SEATS)]
+        return [players[(seat - self._seat) % NUM_SEATS] for seat in range(NUM_SEATS)]
 
     def _how_ended(self) -> tuple[bool, bool] | None:
-        """Whether the episode terminated and whether it was truncated; None while it goes on."""
+        """Whether the episode terminated, and whether it was truncated; None while it goes on."""
         if not self.round.over:
             return None
         truncated = self.match.truncated if self.match else self.round.ending == "truncated"
         return not truncated, truncated
 
     def _info(self) -> dict[str, Any]:
-        """How the episode ended."""
+        """The `info` of the last step: how the episode ended."""
         if self.match is not None:
             winners, scores = self.match.winners, self.match.scores
             return {"winners": winners, "won": self._seat in winners, "scores": scores}
         return {"ending": self.round.ending, "won": self.round.winner == self._seat}
 
     def _due(self) -> float:
-        """The learning seat's total of the round under way."""
+        """The total of the learning seat in the current round."""
         return float(self._total(self.round)[self._seat])
 
     def _bots_play(self) -> None:
@@ -226,8 +226,8 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
 
     def _bots_move(self) -> None:
         while not self.round.over and self.round.turn != self._seat:
-            place = (self.round.turn - self._seat) % NUM_SEATS
-            bot = self._opponents[place - 1 if len(self._opponents) > 1 else 0]
+            step = (self.round.turn - self._seat) % NUM_SEATS  # 1 right, 2 opposite, 3 left
+            bot = self._opponents[step - 1 if len(self._opponents) > 1 else 0]
             action = bot.act(self.round.observe(self.round.turn))
             try:
                 self.round.apply(int(action))

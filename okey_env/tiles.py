@@ -1,7 +1,7 @@
-"""The tiles: 106 pieces, 53 kinds as they play, and the text in which all of this is written.
+"""The tiles: 106 physical tiles, 53 kinds as they play, and how tiles are written as text.
 
-A tile on the table is a *physical* tile: a colour and a number, or a false joker (RULES R1.1). What it is
-worth in a round depends on the indicator: the two copies of the okey are wild, and the two false jokers
+A tile on the table is a *physical* tile: a colour and a number, or a false joker (RULES R1.1). How it
+plays in a round depends on the indicator: the two copies of the okey are wild, and the two false jokers
 take the okey's face. Everything in this package therefore counts **kinds**, the tiles as they play
 (R1.6): 52 faces and the wild kind. Physical names exist only here and in the pictures.
 
@@ -11,7 +11,7 @@ take the okey's face. Everything in this package therefore counts **kinds**, the
 | 52 | a wild tile: one of the two copies of the okey |
 
 Text: a colour letter and a number (`R12`, `Y1`), `F` for a false joker, `*` for a wild tile. Colours are
-red, blue, black and a fourth one that is yellow on some tables and green on others.
+red, blue, black and a fourth one that is yellow in some sets and green in others.
 
 Glossary, as players say it: *ıstaka* rack, *gösterge* indicator, *okey* the wild tile of the round,
 *sahte okey* false joker, *seri* run, *per* group, *çift* pair.
@@ -80,7 +80,7 @@ def okey_of(indicator: int) -> int:
 
 
 def parse_kind(text: str, okey: str | int) -> int:
-    """The kind that a tile plays as: `*` and the okey's own face are wild, `F` takes the okey's face (R1.3, R1.4).
+    """The kind of a tile as it plays: `*` and the okey's own face are wild, `F` takes the okey's face (R1.3, R1.4).
 
     >>> parse_kind("*", "Y5"), parse_kind("Y5", "Y5"), parse_kind("F", "Y5") == parse_face("Y5")
     (52, 52, True)
@@ -113,7 +113,7 @@ def kind_text(kind: int, okey: str | int) -> str:
 
 
 def parse_tiles(text: str, okey: str | int) -> list[int]:
-    """The kinds of a list of tiles, in the order written; `|` and commas only help the reader.
+    """The kinds of a list of tiles, in order; `|` and commas are ignored.
 
     >>> parse_tiles("R1 R2 | F *", okey="Y5")
     [0, 1, 43, 52]
@@ -143,13 +143,13 @@ def rack_text(counts: Counts | Iterable[int], okey: str | int) -> str:
 
 
 def kinds_of(counts: Counts | Iterable[int]) -> Iterator[int]:
-    """The kind of every tile of a rack, in the order of the kinds, a kind as often as it is held."""
+    """The kind of every tile of a rack, in the order of the kinds; a kind comes as often as it is held."""
     for kind, count in enumerate(list(counts)[:NUM_KINDS]):
         yield from [kind] * int(count)
 
 
 def total_counts(indicator: int) -> Counts:
-    """All tiles of a round but the indicator, as they play: `(53,)` uint8, 105 in all (R1.6).
+    """All tiles of a round except the indicator, as they play: `(53,)` uint8, 105 in all (R1.6).
 
     >>> int(total_counts(parse_face("Y4")).sum())
     105

@@ -1,10 +1,10 @@
 """Many rounds, or matches, at once: `SelfPlay` for all four seats, `OkeyVectorEnv` for one learning seat against bots.
 
-`SelfPlay` advances every game by one decision of whichever seat is to move, and deals again where a round
+`SelfPlay` advances every game by one decision of the seat to move, and deals the next round where a round
 ends. `OkeyVectorEnv` is a Gymnasium `VectorEnv` with same-step autoreset whose other seats are bots.
 
 Game i of seed s is the same round as `Round(seed=derive_seed(s, i))`, and the same match as
-`Match(seed=derive_seed(s, i))`, however many games run beside it and on however many threads.
+`Match(seed=derive_seed(s, i))`, for any number of games and threads.
 
 Shapes: `N` games, `A` = 109 actions, `E` entries of the encoder.
 """
@@ -58,25 +58,27 @@ from okey_env.saving import from_bytes, to_bytes
 from okey_env.tiles import NUM_SEATS
 
 _RESETS = 2**62
-"""The index under a seed from which resets without a seed derive theirs; games count up from 0."""
+"""The first index under a seed for the seeds of resets without a seed; games have the indices from 0 on."""
 
 
 class SelfPlay:
     """`N` rounds, or matches, in which every seat asks the caller for its moves.
 
-    After `reset` and each `step` these arrays hold what the seat to move of each game needs; they are the same
-    arrays every time, written in place, and the caller may keep them as its own buffers:
+    After `reset` and each `step` these arrays hold what the seat to move of each game needs. They are the same arrays
+    each time and are overwritten in place, so a caller can use them as its buffers:
 
     * `records` `(N,)` of OBSERVATION, `masks` `(N, A)` int8, `seats` `(N,)` int64;
     * `observations` `(N, E)` float32, if there is an encoder;
-    * `rewards` `(N, 4)` float32 by place at the table, `terminated` and `truncated` `(N,)` bool, about the
-      action just done, the flags about the episode. Where a round ended, the others already belong to the next one.
+    * `rewards` `(N, 4)` float32 by absolute seat: the rewards of the last action;
+    * `terminated` and `truncated` `(N,)` bool: whether the last action ended the episode.
+
+    Where a round ended, `records`, `masks`, `seats` and `observations` already belong to the next round.
 
     Args:
         num_games: `N`.
         rules: a preset's name, `Rules`, or a mapping of switches.
-        encoder: an encoder or its name; None: `records` only.
-        seed: settles everything; None: a random one.
+        encoder: an encoder or its name; None: no `observations`.
+        seed: determines all deals; None: a random one.
         reward: `points`, `zero_sum`, `win`, for matches `placement`.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
         num_threads: threads that share the games; the results do not depend on it.
@@ -124,14 +126,14 @@ class SelfPlay:
         self._num_threads = num_threads
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Deal the first round of every game, of this seed or the one given at the start.
+        """Deal the first round of every game.
 
         Args:
-            seed: settles everything.
+            seed: determines all deals; None: the seed given last.
             options: `deal` and `points`, as in the other environments, for the first round of every game.
 
         Raises:
-            ValueError: an option looks misspelt, or is not what it should be.
+            ValueError: an option seems misspelt or has a wrong value.
         """
         start = start_of(options, self.rules)
         if seed is not None:
@@ -148,7 +150,7 @@ class SelfPlay:
         """Do one action of the seat to move in every game.
 
         Raises:
-            ValueError: an action is illegal, which the message names; nothing has changed in any game.
+            ValueError: an action is illegal; the message names the game and the action. No game has changed.
         """
         chosen = np.ascontiguousarray(actions, np.int64)
         if chosen.shape != (self.num_games,):
@@ -169,15 +171,14 @@ class SelfPlay:
         return to_bytes(self.games, i)
 
     def restore(self, i: int, saved: bytes) -> None:
-        """Put a saved game in the place of game i. What was paid before stays paid: rewards count from here on.
+        """Replace game i by a saved game. Later rewards count from there; rewards already paid are not paid again.
 
         Raises:
-            ValueError: these are not the bytes of a saved game, or it plays other rules, or it is over; nothing has
-                changed.
+            ValueError: the bytes are not a saved game, or the game has other rules or is over; nothing has changed.
         """
         game = from_bytes(saved, self.rules)
         if game["ending"][0] != NOT_ENDED:
-            raise ValueError("the saved game is over: expected one in which a seat is to move")
+            raise ValueError("the saved game is over: expected a game in which a seat is to move")
         self.games[i : i + 1] = game
         fill_match_totals(game[0], self._terms.reward, self._paid[i])
         look_range(self.games, self._views, i, i + 1)
@@ -195,11 +196,11 @@ class SelfPlay:
 
 
 class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64], npt.NDArray[Any]]):
-    """One learning seat in each of `N` rounds, or matches, bots in the others.
+    """`N` rounds, or matches, with one learning seat and bots in the other seats.
 
-    Same-step autoreset: where an episode ends, the returned observation is the first of the next one, and
-    `infos["final_obs"]` has the last of the old. An episode that bots end before the learning seat has moved at
-    all is none; another is dealt.
+    Same-step autoreset: where an episode ends, the returned observation is the first one of the next episode, and
+    `infos["final_obs"]` has the last one of the old episode. If the bots end an episode before the learning seat has
+    moved, the episode is discarded and a new one is dealt.
 
     Args:
         num_envs: `N`.
@@ -208,13 +209,13 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         reward: `points`, `zero_sum`, `win`, for matches `placement`.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
-        learning_seat: its place at the table, 0 to 3; None: it moves one place on each episode.
-        seed: settles everything until `reset` is given another; None: a random one.
-        copy: return copies of the observations; otherwise the same arrays are overwritten by the next step.
+        learning_seat: the learning seat, 0 to 3; None: the next seat with each episode.
+        seed: determines everything until `reset` gets another seed; None: a random one.
+        copy: return copies of the observations; if False, the next step overwrites the returned arrays.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
-        render_mode: what `render` gives for each game: `rgb_array` or `ansi`.
+        render_mode: what `render` gives for each game: `rgb_array`, `ansi`, or None.
 
-    An illegal action ends the episode for the learning seat with minus the most that the episode can cost.
+    An illegal action ends the episode. Its reward is minus the most that the episode can cost.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's contract)
@@ -259,8 +260,8 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._matches = plays_matches(episode)
         self._reward = _reward_number(reward, self._matches)
         self._illegal_reward = illegal_reward(reward, self.rules, matches=self._matches)
-        self._paid = np.zeros(num_envs, np.float32)  # of the total of the round under way
-        self._earned = np.zeros(num_envs)  # and not given out yet
+        self._paid = np.zeros(num_envs, np.float32)  # the part of the current round's total that was paid
+        self._earned = np.zeros(num_envs)  # rewards that `step` has not returned yet
         self._status = np.zeros(num_envs, np.uint8)  # GOES_ON, TERMINATED, TRUNCATED
         self._seed = seed if seed is not None else secrets.randbits(63)
         self._resets = 0
@@ -270,15 +271,15 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Deal a round in every game, in a match the first one, and let the bots play up to the learning seat.
+        """Deal a round in every game (in a match, the first round); bots play until the learning seat is to move.
 
         Args:
-            seed: settles everything from here on; None: goes on from the seed given last, with new rounds.
+            seed: determines everything that follows; None: new rounds under the seed given last.
             options: `{"deal": Deal(…)}` starts every game from a chosen position, `{"points": (2, 9, 4, 11)}` from a
-                chosen score; episodes after the first are dealt anew.
+                chosen score; later episodes are dealt at random.
 
         Raises:
-            ValueError: an option looks misspelt, or is not what it should be.
+            ValueError: an option seems misspelt or has a wrong value.
         """
         start = start_of(options, self.rules)
         if seed is not None and not isinstance(seed, int | np.integer):
@@ -305,7 +306,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         npt.NDArray[np.bool_],
         dict[str, Any],
     ]:
-        """Do one action of the learning seat in every game, then let the bots play up to its next decision."""
+        """Do one action of the learning seat in every game, then let the bots play until its next decision."""
         chosen = np.ascontiguousarray(actions, np.int64)
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions have the shape {chosen.shape}: expected ({self.num_envs},)")
@@ -331,7 +332,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         return self._observation(), rewards, terminated, truncated, infos
 
     def render(self) -> tuple[Any, ...]:
-        """The whole table of each game, as a picture or as text: `(N,)` of them."""
+        """The whole table of each game as a picture or as text: a tuple of `N`."""
         round, frames = Round(self.rules, seed=0), []
         for i in range(self.num_envs):
             round.games[:] = self.games[i : i + 1]
@@ -341,7 +342,8 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
     def _bots_play(self, indices: npt.NDArray[np.int64], *, redeal: bool) -> None:
         """Let the bots move in the games at `indices` until the learning seat is to move or the episode is over.
 
-        With `redeal`, an episode that ends on the way is dealt again: the learning seat has not moved in it.
+        With `redeal`, an episode that ends meanwhile is replaced by a new one, since the learning seat has not moved in
+        it.
         """
         waiting = indices
         while len(waiting):
@@ -351,11 +353,11 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
                 self._next_episode(waiting[over])
             else:
                 waiting = waiting[~over]
-            place = (self.games["turn"][waiting] - self._seats[waiting]) % NUM_SEATS
-            waiting = waiting[place != 0]
-            place = place[place != 0]
+            steps = (self.games["turn"][waiting] - self._seats[waiting]) % NUM_SEATS  # from the learning seat
+            waiting = waiting[steps != 0]
+            steps = steps[steps != 0]
             for number, bot in enumerate(self._opponents, start=1):
-                asked = waiting[place == number] if len(self._opponents) > 1 else waiting
+                asked = waiting[steps == number] if len(self._opponents) > 1 else waiting
                 if len(asked) == 0:
                     continue
                 records = np.zeros(len(asked), OBSERVATION)
@@ -363,7 +365,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
                 apply_at(self.games, asked, self._checked(bot, asked, choose_for(bot, self.games, asked, records)))
 
     def _settle(self, indices: npt.NDArray[np.int64]) -> None:
-        """Pay for rounds that have ended, and deal the next ones of matches that go on."""
+        """Pay for rounds that have ended, and deal the next rounds of matches that go on."""
         paying = (self._seats, self._paid, self._earned, self._status)
         settle_at(self.games, indices, self._matches, self._reward, *paying)
 
@@ -380,7 +382,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._begin(indices)
 
     def _begin(self, indices: npt.NDArray[np.int64]) -> None:
-        """Give the learning seat its place in games that have just been dealt; nothing is paid yet."""
+        """Set the learning seat in games that have just been dealt; no reward is paid yet."""
         self._paid[indices] = 0
         self._earned[indices] = 0
         self._status[indices] = GOES_ON
@@ -400,15 +402,15 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         return {"observation": self.observations.copy(), "action_mask": self.masks.copy()}
 
     def _final_infos(self, done: npt.NDArray[np.int64], is_done: npt.NDArray[np.bool_]) -> dict[str, Any]:
-        """Gymnasium's same-step form: the last observation of each round that ended."""
+        """The `infos` of Gymnasium's same-step autoreset: the last observation of each episode that ended."""
         records = np.zeros(len(done), OBSERVATION)
         masks = np.zeros((len(done), NUM_ACTIONS), np.int8)
         observations = np.zeros((len(done), self.encoder.size), np.float32)
         look_at_seats(self.games[done], self._seats[done], records, masks)
         self.encoder.fill_batch(records, observations)
         final = np.full(self.num_envs, None, object)
-        for place, i in enumerate(done):
-            final[i] = {"observation": observations[place], "action_mask": masks[place]}
+        for row, i in enumerate(done):
+            final[i] = {"observation": observations[row], "action_mask": masks[row]}
         return {"final_obs": final, "_final_obs": is_done.copy(), "final_info": {}, "_final_info": is_done.copy()}
 
 

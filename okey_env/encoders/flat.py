@@ -73,7 +73,7 @@ PIECES = (
     Piece(
         "useful_after",
         NUM_KINDS,
-        "for each of those: 1 if the most unseen tiles help after it, 1/8 less for each tile fewer",
+        "for each of those: 1 if the most unseen tiles help after it, 1/8 less per tile fewer",
     ),
     Piece("most_useful", 1, "unseen tiles that help (with 15 tiles: after the best throw) / 40, at most 1"),
 )
