@@ -1,8 +1,8 @@
 """Rewards: the total reward of each seat up to now; environments pay the changes of the total.
 
 A reward is a function from a `Round` to four floats, the total of each seat since the deal. Because only
-changes are paid, every seat receives its final reward exactly once, whoever acts last. A shaping term is paid back if
-it is not part of the final total.
+changes are paid, every seat receives its final reward exactly once, no matter who acts last. A shaping term is paid
+back if it is not part of the final total.
 
 | name | total of a seat | a round of four sums to |
 |---|---|---|

@@ -250,7 +250,7 @@ class Round:
             return f"no {kind_text(self.indicator, self.okey)} is in its rack"
         if (self.fields["has_thrown"].item() >> self.turn) & 1:
             return "its first turn is past"
-        return "it has drawn already, and these rules want the twin shown before"
+        return "it has drawn already, but by these rules the twin may be shown only before drawing"
 
     # --- save, restore -----------------------------------------------------------------------------------
 

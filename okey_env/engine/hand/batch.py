@@ -80,7 +80,14 @@ def finishing_of_batch(counts: Any, run_13_1: bool, melds: Any, pairs: Any) -> N
 
 @kernel(borrows=True)
 def analyse_batch(
-    counts: Any, run_13_1: bool, distances: Any, pairs: Any, throws: Any, keep: Any, useful: Any, useful_after: Any
+    counts: Any,
+    run_13_1: bool,
+    distances: Any,
+    pairs: Any,
+    after_throw: Any,
+    keep_set: Any,
+    useful: Any,
+    useful_after: Any,
 ) -> None:
     """Write the results of `analyse` for hands of 14 or 15 tiles, and their pairs distances.
 
@@ -89,8 +96,8 @@ def analyse_batch(
         run_13_1: whether a 1 may follow a 13 (R4.1).
         distances: `[N]`, filled with the melds distances.
         pairs: `[N]`, filled with the pairs distances.
-        throws: `[N, 53]`, filled with the melds distance after each throw; -1 for a kind that the hand does not hold.
-        keep: `[N, 53]`, filled with 1 for each kind whose throw keeps the distance, else 0.
+        after_throw: `[N, 53]`, filled with the melds distance after each throw; -1 for a kind that is not held.
+        keep_set: `[N, 53]`, filled with 1 for each kind whose throw keeps the distance, else 0.
         useful: `[N, 53]`, filled with 1 for each kind that shortens the distance, else 0.
         useful_after: `[N, 53, 53]` by the kind thrown and the kind that comes next. It must hold zeros; 1 is written
             where the kind that comes next is useful.
@@ -101,10 +108,10 @@ def analyse_batch(
         distance, kept, helpful = analyse(once, twice, wilds, run_13_1, after)
         distances[i] = distance
         pairs[i] = pairs_distance(once, twice, wilds)
-        counts_of_set(kept, keep[i])
+        counts_of_set(kept, keep_set[i])
         counts_of_set(that_can_come(helpful, wilds), useful[i])
         for kind in range(NUM_KINDS):
-            throws[i, kind] = distance + 1 - as_int(keep[i, kind]) if counts[i, kind] > 0 else -1
+            after_throw[i, kind] = distance + 1 - as_int(keep_set[i, kind]) if counts[i, kind] > 0 else -1
         tiles = as_int(kept)
         while tiles:
             kind = KIND_OF_BIT[lowest_bit(tiles)]

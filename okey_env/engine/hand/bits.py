@@ -33,7 +33,7 @@ WORD = FACES | TOP
 Word = np.uint64 | int
 """A word that the solver takes or returns: stored as uint64; from Python a plain integer works too."""
 
-# Constants for calls from kernel to kernel: numba compiles a kernel anew for each literal that it is called with.
+# Constants for calls from kernel to kernel: numba compiles a kernel again for each literal argument.
 ZERO: Any = np.int64(0)
 ONE: Any = np.int64(1)
 TWO: Any = np.int64(2)
