@@ -5,10 +5,11 @@
     scripts/tune.py takes                      how much more than waiting an offered tile must be worth
     scripts/tune.py check --seed 99            the rungs of weights one above the other, on deals of that seed
 
-`throws` and `takes` try moves in rounds of `expert` against itself (see `fits/rule_weights.py`) and regress the points
-to the end of the round on what the moves differ in, by distance, within each decision. Weights are in score units, so
-the price of a thing is divided by that of an unseen useful tile. Nothing is written: a person reads the tables, puts
-round numbers into the bots and lets `check` decide, on fresh deals. The same seed gives the same table.
+`throws` and `takes` try moves in rounds of `expert` against itself (`fits/rule_weights.py`). They regress the points at
+the end of the round on the features of the moves, by distance, within each decision. Weights are in score units: the
+price of a feature is divided by that of an unseen useful tile. Nothing is written: a person reads the tables, puts
+round numbers into the bots and lets `check` decide, on deals that no table has seen. The same seed gives the same
+table.
 """
 
 import argparse

@@ -32,7 +32,7 @@ CHECKPOINTS = "checkpoints"
 
 _MAY_CHANGE = ("evaluation.", "duel.", "checkpoints.", "run.", "network.device", "scorer_ppo.checkpoint_every")
 """The keys, by the beginnings of their names, that may have other values when a run is resumed."""
-_MUST_STAY = ("run.seed", "run.recipe")
+_MUST_STAY = ("run.recipe", "run.seed")
 _BEFORE_IT_BEGAN = (RUN_FILE, RUN_FILE + UNFINISHED, CONFIG_FILE + UNFINISHED)
 """The files that a process may leave which dies before the run has begun."""
 
@@ -64,7 +64,9 @@ def open_run(
         log_event(folder, "started")
         return None
     saved = read_config(folder)
-    for name, (now, before) in differences(config, saved).items():
+    changed = differences(config, saved)
+    for name in sorted(changed, key=lambda name: name not in _MUST_STAY):  # another recipe explains all other keys
+        now, before = changed[name]
         if not name.startswith(_MAY_CHANGE) or name in _MUST_STAY:
             raise ValueError(
                 f"{name} = {now!r}, but the run in {folder} began with {before!r}: it cannot go on with another"

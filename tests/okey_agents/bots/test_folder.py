@@ -108,7 +108,7 @@ def test_exporting_again_replaces_the_bot_but_nothing_else(tiny_run: Path, folde
     other = tmp_path / "thesis"
     other.mkdir()
     (other / "chapter_1.txt").write_text("Okey …")
-    with pytest.raises(ValueError, match="holds something that is no bot"):
+    with pytest.raises(ValueError, match="holds something that is not a bot"):
         export(tiny_run, other)
     with pytest.raises(ValueError, match="holds no run"):
         export(other, tmp_path / "new")

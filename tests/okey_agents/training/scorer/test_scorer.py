@@ -262,8 +262,8 @@ def test_a_damaged_best_is_named_and_the_newest_checkpoint_stands_in(
 
 
 def test_a_run_of_another_recipe_is_not_taken_up(tiny_ppo_run: Path) -> None:
-    with pytest.raises(ValueError, match="cannot go on with another"):
-        train_config(config_from_dict({**TINY_SCORER_PPO, "run": {"recipe": "branching"}}), tiny_ppo_run, resume=True)
+    with pytest.raises(ValueError, match=r"run.recipe = 'branching', but the run in .* began with 'scorer_ppo'"):
+        train_config(config_from_dict(TINY_BRANCHING), tiny_ppo_run, resume=True)
 
 
 # --- bots ---------------------------------------------------------------------------------------------------------
