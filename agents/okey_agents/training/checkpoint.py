@@ -1,8 +1,8 @@
-"""Checkpoints: all that a run needs to go on, in one file that is either whole or refused.
+"""Checkpoints: everything that a run needs to be resumed, in one file that is either whole or refused.
 
-A file is one line that names the format, a checksum, and a zip of plain arrays (`numpy.savez`) with one JSON
-text among them. It is written beside its place, brought to disk and only then given its name, so a process
-that dies at any moment leaves the checkpoint before it untouched. Nothing in it is pickled.
+A file is one line that names the format, a checksum, and a zip of plain arrays (`numpy.savez`) with one JSON text among
+them. It is written under another name, flushed to disk and only then renamed, so a process that dies at any moment
+leaves the checkpoint before it untouched. Nothing in it is pickled.
 """
 
 import contextlib
@@ -22,40 +22,42 @@ import numpy.typing as npt
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 _HEADER = b"okey-env checkpoint 1\n"
-"""The version changes with what is in the file."""
+"""The number changes when the contents of the file change."""
 _DIGEST_SIZE = 32
 _META = "meta.json"
 _SUFFIX = ".ckpt"
 UNFINISHED = ".unfinished"
-"""The end of a file's name until all of it is on disk."""
+"""The suffix of a file that is not complete on disk."""
 _DAMAGED = ".damaged"
 
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
-    """A moment of a run."""
+    """The state of a run after some decisions."""
 
     decisions: int
     """Decisions of the learner so far."""
     arrays: Arrays
     """Weights and the optimiser's memory, by name."""
     meta: Mapping[str, Any]
-    """Anything else, as JSON has it."""
+    """Anything else, as JSON data."""
 
     def named(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
-        """The arrays whose name begins with `prefix`, by the rest of their name."""
+        """The arrays whose names begin with `prefix`, by the rest of their names."""
         return {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file such that there is never a half of it under its name, whenever the process or machine dies."""
+    """Write a file so that its name never stands for half of it, whenever the process or the machine dies."""
     unfinished = path.with_name(path.name + UNFINISHED)
     with unfinished.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)
-    with contextlib.suppress(OSError):  # a folder cannot be opened everywhere; then the system decides when
+    with contextlib.suppress(
+        OSError
+    ):  # not every system can open a folder; then it decides itself when to write the name
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -73,7 +75,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
-    """Write a checkpoint into a folder and remove all but the newest `keep`."""
+    """Write a checkpoint into a folder, remove all but the newest `keep`; returns its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{checkpoint.decisions:012d}{_SUFFIX}"
     write_checkpoint(path, checkpoint)
@@ -85,7 +87,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """The checkpoints of a folder, newest first; not looked into."""
+    """The paths of the checkpoints of a folder, newest first, whether they are whole or not."""
     return sorted(folder.glob(f"*{_SUFFIX}"), reverse=True)
 
 
@@ -93,7 +95,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint.
 
     Raises:
-        ValueError: the file is damaged or no checkpoint; the message names it.
+        ValueError: the file is damaged or not a checkpoint; the message names it.
     """
     data = path.read_bytes()
     if not data.startswith(_HEADER):
@@ -111,7 +113,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
 
 def newest_good(folder: Path) -> tuple[Checkpoint | None, dict[Path, str]]:
-    """The newest checkpoint that is whole, if there is one, and for each newer one what is wrong with it."""
+    """The newest whole checkpoint, or None, and the error message of each newer one, by path."""
     damages: dict[Path, str] = {}
     for path in checkpoints(folder):
         try:
@@ -122,7 +124,7 @@ def newest_good(folder: Path) -> tuple[Checkpoint | None, dict[Path, str]]:
 
 
 def set_aside(path: Path) -> None:
-    """Rename a damaged checkpoint such that it counts as none any more."""
+    """Rename a damaged checkpoint so that it no longer counts as one."""
     path.rename(path.with_name(path.name + _DAMAGED))
 
 

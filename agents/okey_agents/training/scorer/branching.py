@@ -41,7 +41,7 @@ LABELS = "labels"
 _LABEL_STREAM = 2**61
 """The index under the run's seed from which the seeds of labelled rounds are derived."""
 _ARRAYS = {"tables": "contexts", "features": "features", "counts": "counts", "labels": "labels"}
-"""The arrays of a file of labels, and the fields of `Decisions` that they are."""
+"""The attributes of `Decisions`, by the name of the array in a file of labels."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,10 +198,10 @@ def _fit(run: ScorerRun, number: int, decisions: Decisions, before: Floats) -> F
 
 
 def _write(path: Path, decisions: Decisions) -> None:
-    arrays = {name: getattr(decisions, field) for name, field in _ARRAYS.items()}
+    arrays = {name: getattr(decisions, attribute) for name, attribute in _ARRAYS.items()}
     write_checkpoint(path, Checkpoint(len(decisions), arrays, {}))
 
 
 def _read(path: Path) -> Decisions:
     arrays = load_checkpoint(path).arrays
-    return Decisions(**{field: arrays[name] for name, field in _ARRAYS.items()})
+    return Decisions(**{attribute: arrays[name] for name, attribute in _ARRAYS.items()})

@@ -66,7 +66,7 @@ def export_scorer(run: Path, config: Config, folder: Path) -> Path:
 
 
 def scorer_onnx(weights: Floats) -> bytes:
-    """The scorer as ONNX."""
+    """The scorer with weights `(W,)` as a serialised ONNX model."""
     initializers = [
         numpy_helper.from_array(np.array(part), name) for name, part in split_parts(weights, SHAPES).items()
     ]
