@@ -50,7 +50,7 @@ from tests.places import ROOT
         ({"run": {"seed": -1}}, "run.seed = -1 is out of range"),
         (
             {"run": {"recipe": "magic"}},
-            "run.recipe = 'magic' is not a choice: expected 'imitation' or 'maskable_ppo' or",
+            "run.recipe = 'magic' is not a choice: expected .*'imitation' or 'maskable_ppo'",
         ),
         ({"run": {"recipe": "branching"}, "network": {}}, "network is not a section of the configuration"),
         ({"run": {"recipe": "scorer_ppo"}, "scorer_ppo": {"updates": -1}}, "scorer_ppo.updates = -1 is out of range"),
