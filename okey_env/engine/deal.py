@@ -41,7 +41,7 @@ def begin_round(
         rack_tiles: `(57,)` kinds, 15 for the starter, then 14 for each seat to its right in turn.
         stock: `(48,)` kinds in the order in which they are drawn.
     """
-    game.phase = PHASE_THROW
+    game.phase = PHASE_THROW  # R3.1: the starter does not draw
     game.turn = starter
     game.starter = starter
     game.indicator = indicator

@@ -49,7 +49,7 @@ def counts_as_okey(game: Any, kind: int) -> bool:
 @kernel
 def finish_points(game: Any, kind: int, by_pairs: bool) -> int:
     """The points that each loser loses on a finish with a tile of this kind (R6.1-R6.5, R6.9)."""
-    points = _ORDINARY
+    points = _ORDINARY  # wild tiles in the racks change nothing (R6.8)
     by_okey = counts_as_okey(game, kind)
     if by_okey:
         points *= 2

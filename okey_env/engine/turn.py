@@ -130,7 +130,7 @@ def is_legal(game: np.record, action: int) -> bool:
         return can_show(game)
     if action < FINISH:
         return game.phase == PHASE_THROW and game.rack[game.turn, action - THROW] > 0
-    return can_finish(game, action - FINISH)
+    return can_finish(game, action - FINISH)  # R5.3: a wrong claim is not legal
 
 
 @kernel
@@ -144,8 +144,8 @@ def action_mask(game: np.record, mask: npt.NDArray[np.int8]) -> None:
         return
     seat = game.turn
     for kind in range(NUM_KINDS):
-        mask[THROW + kind] = game.rack[seat, kind] != 0
-    finishes = game.finish_melds | game.finish_pairs
+        mask[THROW + kind] = game.rack[seat, kind] != 0  # R3.3: any tile may be thrown
+    finishes = game.finish_melds | game.finish_pairs  # R5.2: the player chooses among these tiles, or throws
     if finishes != _NONE:
         for kind in range(NUM_KINDS):
             mask[FINISH + kind] = (finishes & kind_set(kind)) != _NONE
@@ -180,7 +180,7 @@ def take(game: np.record) -> None:
 
 @kernel
 def show(game: np.record) -> None:
-    """R7: show the indicator's twin; it stays in the rack, and the others pay at once (R6.6)."""
+    """R7: show the indicator's twin; it stays in the rack (R7.2), and the others pay at once (R6.6)."""
     game.shown_by = game.turn
     game.known[game.turn, game.indicator] = 1  # the only copy in play
     pay(game, game.turn, game.rules.indicator_points)
@@ -206,7 +206,7 @@ def throw(game: np.record, kind: int) -> None:
         _end_void(game, ENDED_TRUNCATED)
     else:
         game.last_chance = game.stock_left == 0
-        game.turn = (seat + 1) % NUM_SEATS
+        game.turn = (seat + 1) % NUM_SEATS  # R2.3: play goes to the right
         game.phase = PHASE_DRAW
         game.offer = kind
 

@@ -84,6 +84,7 @@ def points_lost(rack: str, action: str, rules: Any) -> list[int]:
     ],
 )
 def test_one_meld(case: str, tiles: str, valid: bool) -> None:
+    """Runs (R4.1), groups (R4.2), and in both the wild tile and the false joker."""
     del case
     assert is_meld(tiles) == valid
 
@@ -107,13 +108,13 @@ def test_a11_all_of_one_colour_and_a_1_above() -> None:
 
 
 def test_b5_a_false_joker_is_not_wild() -> None:
-    """B5: R8 F R10 is no run when the okey is Y5."""
+    """B5: R8 F R10 is no run when the okey is Y5 (R1.4)."""
     assert not is_meld("R8 F R10")
     assert is_meld("R8 * R10")
 
 
 def test_b7_a_false_joker_has_the_okeys_face() -> None:
-    """B7: with the okey Y8, R8 B8 F * is a group; F is its Y8, so a wild tile in it is another colour."""
+    """B7: with the okey Y8, R8 B8 F * is a group; F is its Y8, so a wild tile in it is another colour (R4.5)."""
     assert is_meld("R8 B8 F *", okey="Y8")
     assert finishes("R8 B8 F F | R1 R2 R3 | B11 B12 B13 | K1 K2 K3 K4 | Y13", okey="Y8") == []  # no second Y8 in it
     assert stand_ins("R8 F * | R1 R2 R3 | B11 B12 B13 | K1 K2 K3 K4 K5", "Y8")[0] in ("B8", "K8")
@@ -145,6 +146,7 @@ def test_c5_finishing_with_a_false_joker() -> None:
 
 
 def test_c8_finishing_is_optional() -> None:
+    """C8: R5.2."""
     round = round_with(f"{FULL} R8")
     assert from_text("finish R8", OKEY) in round.legal_actions()
     round.apply("throw R8")
@@ -164,10 +166,12 @@ def test_d1_seven_pairs_and_the_okey() -> None:
 
 
 def test_d3_a_wild_tile_makes_the_seventh_pair() -> None:
+    """D3: R4.4."""
     assert "K9" in finishes("R2 R2 R9 R9 B3 B3 B11 B11 K6 K6 K13 K13 R3 * K9", by="pairs")
 
 
 def test_d4_two_false_jokers_are_a_pair() -> None:
+    """D4: R4.4."""
     assert "K9" in finishes("R2 R2 R9 R9 B3 B3 B11 B11 K6 K6 K13 K13 F F K9", by="pairs")
 
 
@@ -199,6 +203,7 @@ def test_e1_the_round_is_void_with_the_throw_after_the_last_draw(rules: str) -> 
 
 
 def test_e3_taking_for_ever_ends_at_max_throws() -> None:
+    """E3: R5.6."""
     round = Round("gamelake", seed=2)
     while not round.over:
         legal = [action for action in round.legal_actions() if action < 56 and action != SHOW]
@@ -216,6 +221,7 @@ def test_e6_a_thrown_wild_tile_may_be_taken_and_is_still_wild() -> None:
 
 
 def test_e9_each_seat_has_its_own_heap_and_takes_from_the_left_only() -> None:
+    """E9: throws go to the right (R2.3), and only the last of the left neighbour is to be had (R3.2)."""
     round = Round("gamelake", seed=3)
     thrown = round.legal_actions()[0] - okey_env.actions.THROW
     thrower = round.turn
@@ -232,6 +238,7 @@ def test_e9_each_seat_has_its_own_heap_and_takes_from_the_left_only() -> None:
 
 
 def test_e10_the_starter_has_15_tiles_and_does_not_draw() -> None:
+    """E10: R3.1."""
     round = Round("gamelake", seed=4)
     assert DRAW not in round.legal_actions()
     assert TAKE not in round.legal_actions()

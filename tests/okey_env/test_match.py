@@ -119,12 +119,14 @@ def finish_from(points: tuple[int, ...], rules: Any, seat: int = 0) -> Match:
 
 
 def test_points_below_0_are_kept_and_the_best_score_wins() -> None:
+    """R8.2, and R8.3 with one winner."""
     match = finish_from((9, 2, 4, 1), "gamelake")
     assert (match.scores, match.over, match.winners) == ((9, 0, 2, -1), True, (0,))
     assert [tuple(row) for row in match.standings] == [(1, (0,), 9), (2, (2,), 2), (3, (1,), 0), (4, (3,), -1)]
 
 
 def test_equal_scores_share_a_place_and_a_win() -> None:
+    """R8.3: with two winners, and with one."""
     match = finish_from((7, 12, 9, 1), "klasik")
     assert match.scores == (7, 10, 7, -1)
     assert match.shares == (Fraction(1, 2), Fraction(1), Fraction(1, 2), Fraction(0))
@@ -136,6 +138,7 @@ def test_equal_scores_share_a_place_and_a_win() -> None:
 
 
 def test_a_team_has_one_score() -> None:
+    """R8.4."""
     rules = {"preset": "klasik", "teams": True, "start_points": 5}
     match = finish_from((5, 2, 5, 2), rules)
     assert (match.scores, match.winners) == ((5, 0, 5, 0), (0, 2))
@@ -152,6 +155,7 @@ def test_a_shown_indicator_counts_at_once_but_the_match_goes_on_to_the_end_of_th
 
 
 def test_start_moves_to_the_right_or_to_the_winner() -> None:
+    """R2.2."""
     for rotation, starter in (("right", 3), ("winner", 2)):
         match = Match({"rotation": rotation}, seed=1, deal=finishing(2))
         match.apply("finish R5")

@@ -242,13 +242,13 @@ class ReferenceRound:
         self.by_pairs = pairs and (not melds or as_pairs > as_melds)
         self._others_lose(seat, as_pairs if self.by_pairs else as_melds)
 
-    # R6.1 to R6.5; R6.9: a red or black indicator doubles.
+    # R6.9: a red or black indicator doubles. R6.8: wild tiles in any rack change nothing, so no rack is looked at.
     def _points(self, pairs: bool) -> int:
-        points = 2
+        points = 2  # R6.1
         if self.by_okey and pairs:
-            points = 8 if self.combine == "product" else 4
+            points = 8 if self.combine == "product" else 4  # R6.5
         elif self.by_okey or pairs:
-            points = 4
+            points = 4  # R6.2, R6.3, R6.4
         if self.colour_double and colour_of(self.indicator) in (0, 2):
             points *= 2
         return points

@@ -35,7 +35,7 @@ _RUNS = {
     17: "1001",
     18: "10001",
 }
-_GROUPS = {2: "1111", 7: "111", 15: "11", 16: "101"}  # from the bit's colour on; the first colour follows the last
+_GROUPS = {2: "1111", 7: "111", 15: "11", 16: "101"}  # R4.2: from the bit's colour on, cyclic
 NUM_PATTERNS = len(_RUNS) + len(_GROUPS)
 
 

@@ -4,8 +4,8 @@ This one number M answers every question about melds. A winning rack T is a mult
 melds; M is the largest overlap of the hand's natural tiles with any T. The tiles of T that the hand lacks must come
 from its wild tiles and from the stock. So with w wild tiles the hand is `max(0, 14 - w - M)` tiles from a finish.
 
-**Which racks there are.** A run of six or more splits into shorter runs, so melds of three to five tiles suffice,
-and 14 is then 5+3+3+3, 4+4+3+3 or 5+5+4. The first two are four *slots* of three tiles that share two *extra*
+**Which racks there are.** A run of six or more (R4.3) splits into shorter runs, so melds of three to five tiles
+suffice, and 14 is then 5+3+3+3, 4+4+3+3 or 5+5+4. The first two are four *slots* of three tiles that share two *extra*
 tiles; the third is searched separately.
 
 **The search** puts parts of melds (see `parts`) into slots; the parts that hold the most tiles come first. A slot that
@@ -44,7 +44,7 @@ def largest_part(held: int, extra: int) -> int:
 
 @kernel
 def without(once: int, twice: int, tiles: int) -> tuple[int, int]:
-    """The words of a hand (with their top) without one copy of each of `tiles`; a 1 is removed at both ends."""
+    """The words of a hand (with their top) without one copy of each of `tiles`; a tile serves once (R4.5)."""
     tiles = both_ends(tiles)
     return once & ~(tiles & ~twice), twice & ~tiles
 

@@ -37,6 +37,7 @@ def fault(top: str, bottom: str = "", *, run_13_1: bool = True) -> tuple[str, st
     ],
 )
 def test_melds_with_gaps_are_accepted(top: str, bottom: str) -> None:
+    """R9.1."""
     assert fault(top, bottom) is None
 
 

@@ -544,6 +544,7 @@ def test_a_reload_finds_seat_and_rack() -> None:
 
 
 def test_a_bot_plays_for_who_has_left_until_they_are_back() -> None:
+    """R8.5."""
     with local_server(make_match=with_deal(None, FINISHED)) as server, server.player() as host:
         host.create(seats=["person", "person", "greedy", "greedy"])
         assert host.view["stage"] == "lobby"

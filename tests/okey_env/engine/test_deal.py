@@ -57,7 +57,7 @@ def _chi_square(counts: np.ndarray) -> float:
 
 
 def test_false_joker_is_never_the_indicator_and_stays_in_play() -> None:
-    """E5: turned up it goes back, and another tile is turned."""
+    """E5: turned up it goes back, and another tile is turned (R1.5)."""
     for game in dealt(2_000, seed=99):
         face = int(game["okey"])
         in_play = np.count_nonzero(game["stock"] == face) + int(game["rack"][:, face].sum())
