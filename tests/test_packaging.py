@@ -1,14 +1,20 @@
 """The distribution as users meet it: names in the wheel, public names, entry points, and what an import drags in."""
 
 import ast
+import base64
+import hashlib
 import importlib
 import json
+import os
 import pkgutil
 import subprocess
 import sys
+import venv
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import numba
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
@@ -42,6 +48,74 @@ def test_the_wheel_holds_two_top_level_names() -> None:
         files = [Path(file.distribution_path) for file in builder.recurse_included_files()]
     assert {file.parts[0] for file in files} == {"okey_env", "okey_agents"}
     assert {Path("okey_env/py.typed"), Path("okey_agents/py.typed")} <= set(files)
+
+
+def wheel_of_agents(folder: Path) -> Path:
+    """A wheel of another distribution, whose top-level package is `agents`."""
+    files = {
+        "agents/__init__.py": b"VALUE = 42\n",
+        "agents-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: agents\nVersion: 1.0\n",
+        "agents-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    rows = ["agents-1.0.dist-info/RECORD,,"]
+    for name, data in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        rows.append(f"{name},sha256={digest},{len(data)}")
+    path = folder / "agents-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+        archive.writestr("agents-1.0.dist-info/RECORD", "\n".join(rows) + "\n")
+    return path
+
+
+PLAY = """
+import okey_env
+bot, round = okey_env.make_bot("greedy"), okey_env.Round(seed=1)
+assert bot.act(round.observe(round.turn)) in round.legal_actions()
+"""
+USE = "import agents; assert agents.VALUE == 42"
+GONE = "import importlib.util; assert importlib.util.find_spec({name!r}) is None"
+
+
+def test_another_distribution_may_own_the_name_agents(tmp_path: Path) -> None:
+    """Both work side by side, and uninstalling either leaves the other whole."""
+    wheels = {
+        "okey-env": next(iter(WheelBuilder(str(ROOT)).build(directory=str(tmp_path)))),
+        "agents": str(wheel_of_agents(tmp_path)),
+    }
+    venv.create(tmp_path / "venv", symlinks=True)
+    python = str(tmp_path / "venv" / "bin" / "python")
+    borrowed = str(Path(numba.__file__).parent.parent)  # dependencies; an editable install there stays out of sight
+    plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}  # one move in Python takes less time than to compile it
+
+    def pip(*arguments: str) -> None:
+        command = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", "--no-input"]
+        done = subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    def install(*names: str) -> None:
+        pip("install", "--no-index", "--no-deps", "--no-compile", *(wheels[name] for name in names))
+
+    def runs(*codes: str) -> None:
+        code = "\n".join((f"import sys; sys.path.append({borrowed!r})", *codes))
+        done = subprocess.run(
+            [python, "-I", "-W", "ignore", "-c", code],
+            cwd=tmp_path,
+            env=plain,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+    install("okey-env", "agents")
+    runs(PLAY, USE)
+    pip("uninstall", "-y", "agents")
+    runs(PLAY, GONE.format(name="agents"))
+    install("agents")
+    pip("uninstall", "-y", "okey-env")
+    runs(USE, GONE.format(name="okey_env"), GONE.format(name="okey_agents"))
 
 
 def test_public_names_exist_and_are_listed_once() -> None:
