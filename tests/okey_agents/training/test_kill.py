@@ -4,58 +4,73 @@ Only what lies on disk survives a kill, so its moments are those between two tou
 told before which touch it dies, drawn with a fixed seed; within a write means that half of the file is there.
 """
 
+import contextlib
+import multiprocessing
+import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from okey_agents.cli import main
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
 from okey_agents.training.recipes import config_from_dict
 from okey_agents.training.runs import CHECKPOINTS, CONFIG_FILE, LOG_FILE
 from okey_agents.training.train import train_config
 from tests.okey_agents.conftest import TINY, TINY_BRANCHING, TINY_SCORER_PPO
-from tests.places import ROOT
 
-# Python code before the command: dies at the n-th touch of a folder, or within the n-th write of a whole file.
-DIES = """
-import os, signal, sys
-
-folder, kind, left = sys.argv[1], sys.argv[2], int(sys.argv[3])
-events = {"touch": ("open", "os.mkdir", "os.remove", "os.rename"), "write": ("os.rename",)}[kind]
-
-def watch(event, arguments):
-    global left
-    if event in events and str(arguments[0]).startswith(folder):
-        left -= 1
-        if left == 0:
-            if kind == "write":
-                os.truncate(arguments[0], os.path.getsize(arguments[0]) // 2)
-            os.kill(os.getpid(), signal.SIGKILL)
-
-sys.addaudithook(watch)
-from okey_agents.cli import main
-main(sys.argv[4:])
-"""
+LOADED = (
+    "okey_agents.training.recipes",
+    "okey_agents.training.flat.sb3_model",
+    "okey_agents.training.scorer.run",
+    "torch._dynamo",  # the first optimiser of a process imports it
+)
+EVENTS = {"touch": ("open", "os.mkdir", "os.remove", "os.rename"), "write": ("os.rename",)}
+"""What a touch of a folder is, and what ends the write of a whole file, as audit events."""
 
 
-def killed(config: Path, folder: Path, kind: str, number: int) -> None:
+def train_and_die(arguments: list[str], folder: str, kind: str, number: int, said: str) -> None:
+    """Run the command in this process; it dies at the n-th touch of a folder, or within the n-th write of a file."""
+    left = number
+
+    def watch(event: str, about: tuple[object, ...]) -> None:
+        nonlocal left
+        if event in EVENTS[kind] and str(about[0]).startswith(folder):
+            left -= 1
+            if left == 0:
+                if kind == "write":
+                    path = Path(str(about[0]))
+                    os.truncate(path, path.stat().st_size // 2)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    with Path(said).open("w") as sys.stdout, contextlib.redirect_stderr(sys.stdout):
+        sys.addaudithook(watch)
+        main(arguments)
+
+
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    """New processes that have loaded all that training needs: to load it takes longer than these runs."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(LOADED))
+    return context
+
+
+def killed(processes: ForkServerContext, config: Path, folder: Path, kind: str, number: int) -> None:
     """Train, or go on with what has begun, until the process is killed."""
     resume = ["--resume"] if (folder / CONFIG_FILE).is_file() else []
-    command = ["train", str(config), "--run", str(folder), *resume]
-    done = subprocess.run(
-        [sys.executable, "-c", DIES, str(folder), kind, str(number), *command],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    said = folder.with_suffix(".txt")
+    arguments = ["train", str(config), "--run", str(folder), *resume]
+    process = processes.Process(target=train_and_die, args=(arguments, str(folder), kind, number, str(said)))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL, said.read_text()
 
 
 def as_toml(data: dict[str, Any]) -> str:
@@ -79,18 +94,23 @@ def as_toml(data: dict[str, Any]) -> str:
     ids=["branching", "scorer_ppo", "maskable_ppo"],
 )
 def test_a_killed_run_ends_with_the_weights_of_one_never_stopped(
-    data: dict[str, Any], name: str, touches: range, request: pytest.FixtureRequest, tmp_path: Path
+    data: dict[str, Any],
+    name: str,
+    touches: range,
+    request: pytest.FixtureRequest,
+    processes: ForkServerContext,
+    tmp_path: Path,
 ) -> None:
     """Killed within a first write, then between a checkpoint and the last (`touches`), then within the next write."""
     whole: Path = request.getfixturevalue(name)
     config, folder = tmp_path / "config.toml", tmp_path / "run"
     config.write_text(as_toml(data))
     chance = random.Random(name)
-    killed(config, folder, "write", chance.randint(1, 4))
-    killed(config, folder, "touch", chance.choice(touches))
+    killed(processes, config, folder, "write", chance.randint(1, 4))
+    killed(processes, config, folder, "touch", chance.choice(touches))
     reached, all_of_it = (load_checkpoint(checkpoints(run / CHECKPOINTS)[0]).decisions for run in (folder, whole))
     assert 0 < reached < all_of_it  # there is something to go on from, and something left to do
-    killed(config, folder, "write", 1)
+    killed(processes, config, folder, "write", 1)
     train_config(config_from_dict(data), folder, resume=True, console=Console(quiet=True))
     ends = [checkpoints(run / CHECKPOINTS)[0] for run in (folder, whole)]
     assert ends[0].read_bytes() == ends[1].read_bytes()
