@@ -51,11 +51,6 @@ def inputs_of(records: npt.NDArray[np.record], sets: npt.NDArray[np.int64], scal
 
 
 @kernel
-def fill_some(records: npt.NDArray[np.record], faces: int, weights: Floats, chances: Floats) -> None:
-    predict(position_of(records[0]), faces, weights, chances)
-
-
-@kernel
 def useful_of(games: npt.NDArray[np.record], seat: int) -> int:
     found = np.empty(1, np.uint64)
     once, twice, wilds = games[0].once[seat], games[0].twice[seat], int(games[0].rack[seat, WILD])
@@ -63,17 +58,23 @@ def useful_of(games: npt.NDArray[np.record], seat: int) -> int:
 
 
 @kernel
-def chances_of(records: npt.NDArray[np.record], weights: Floats, chances: Floats, sums: Floats) -> None:
+def chances_of(records: npt.NDArray[np.record], faces: int, weights: Floats, chances: Floats, sums: Floats) -> None:
     position = position_of(records[0])
-    predict(position, FACES, weights, chances)
+    predict(position, faces, weights, chances)
     for bit in range(NUM_FACES):
         sums[bit] = needed_chance(position, bit)
 
 
-def _foretold(round: Round, weights: Floats = WEIGHTS) -> tuple[Floats, Floats]:
-    """The chances of the seat to move, and what the two sums of `clues` say of the first."""
+def _foretold(
+    round: Round, *, seat: int | None = None, faces: int = FACES, weights: Floats = WEIGHTS
+) -> tuple[Floats, Floats]:
+    """The chances as a seat sees them, by default the seat to move, and the sums of `tile_odds` for the first."""
     chances, sums = np.zeros((NUM_FACES, NUM_CHANCES), np.float32), np.zeros(NUM_FACES, np.float32)
-    chances_of(round.observe(round.turn).records, np.array(weights), chances, sums)
+    # Read-only weights, and faces as an argument: so the bots call it, and the kernel is compiled once for both.
+    read_only = weights.copy()
+    read_only.flags.writeable = False
+    records = round.observe(round.turn if seat is None else seat).records
+    chances_of(records, faces, read_only, chances, sums)
     return chances, sums
 
 
@@ -110,17 +111,16 @@ def test_the_compiled_network_is_the_one_in_torch() -> None:
     inputs_of(round.observe(round.turn).records, sets[0], scalars[0])
     with torch.no_grad():
         expected = torch.sigmoid(net(planes_of(sets), torch.from_numpy(scalars)))[0].numpy()
-    chances, _ = _foretold(round, weights)
+    chances, _ = _foretold(round, weights=weights)
     np.testing.assert_allclose(chances, expected, atol=1e-5)
     assert chances.std(axis=0).min() > 1e-4  # it is not the same for all faces
 
 
 def test_only_the_faces_asked_for_are_filled() -> None:
-    records = _played(3, 21).observe(1).records
-    all_chances, some = np.zeros((2, NUM_FACES, NUM_CHANCES), np.float32)
-    fill_some(records, FACES, WEIGHTS, all_chances)
+    round = _played(3, 21)
+    all_chances, _ = _foretold(round, seat=1)
     asked = 1 << _bit("B7") | 1 << _bit("Y1")
-    fill_some(records, asked, WEIGHTS, some)
+    some, _ = _foretold(round, seat=1, faces=asked)
     rows = [bit for bit in range(NUM_FACES) if asked >> bit & 1]
     np.testing.assert_array_equal(some[rows], all_chances[rows])
     assert not np.delete(some, rows, axis=0).any()
@@ -138,10 +138,8 @@ def test_no_colour_is_special_and_numbers_may_be_counted_from_the_other_end(note
         np.testing.assert_allclose(net(moved, scalars)[:, turned], net(planes, scalars), atol=1e-4)
 
 
-def test_it_foretells_better_than_the_rates_and_than_the_sums_of_the_rules(noted: Positions) -> None:
-    net = HiddenTilesNet()
-    net.set_weights(WEIGHTS)
-    wrong = mean_losses(net, noted)
+def losses_of_the_rates(noted: Positions) -> dict[int, float]:
+    """What one loses who knows how often each thing happens and nothing of the position."""
     own, unseen = planes_of(noted.answers[:, OWN : OWN + 1])[:, 0], planes_of(noted.sets[:, :2]).sum(dim=1)
     useful, stock, twice, thrown, _ = planes_of(noted.answers).unbind(dim=1)
     one_away = torch.from_numpy(noted.one_away.astype(np.float32))[:, None]
@@ -151,10 +149,17 @@ def test_it_foretells_better_than_the_rates_and_than_the_sums_of_the_rules(noted
         COMES: (thrown * unseen).sum() / unseen.sum(),
         IN_STOCK: (stock + twice).sum() / unseen.sum(),
     }
+    return {chance: -(rate * rate.log() + (1 - rate) * (1 - rate).log()).item() for chance, rate in rates.items()}
+
+
+def test_it_foretells_better_than_the_rates_and_than_the_sums_of_the_rules(noted: Positions) -> None:
+    net = HiddenTilesNet()
+    net.set_weights(WEIGHTS)
+    wrong = mean_losses(net, noted)
+    entropies = losses_of_the_rates(noted)
     gains = {NEEDED: 0.025, FINISHES: 0.008, COMES: 0.0015, IN_STOCK: 0.008}  # two thirds of what it has
-    for chance, rate in rates.items():
-        entropy = -(rate * rate.log() + (1 - rate) * (1 - rate).log()).item()
-        assert wrong[chance] < entropy - gains[chance], (chance, wrong[chance], entropy)
+    for chance, gain in gains.items():
+        assert wrong[chance] < entropies[chance] - gain, (chance, wrong[chance], entropies[chance])
     losses = []
     for seed in range(60):
         round = _played(seed, 2 * (8 + seed % 12))
@@ -204,12 +209,30 @@ def test_answers_are_of_hidden_tiles_and_agree_with_what_lies_open(noted: Positi
 
 
 def test_fitting_learns_in_one_short_pass_and_says_how_it_goes() -> None:
+    """Marks: 0.01 and 0.005 less than the losses of the rates; a short pass is 0.027 and 0.019 below them.
+
+    A network that is not fitted is 0.19 above them, and one that is fitted to the answers of other positions, which
+    teach it the rates and nothing else, is above them too.
+    """
     said: list[str] = []
-    weights, wrong = fit_hidden_tiles(["gamelake"], EXPERT, 3, 12_000, chunk=3_000, minibatch=64, say=said.append)
+
+    def fit(workers: int) -> tuple[Floats, npt.NDArray[np.float64]]:
+        return fit_hidden_tiles(
+            ["gamelake"],
+            EXPERT,
+            3,
+            8_000,
+            chunk=1_000,
+            minibatch=32,
+            learning_rate=6e-3,
+            workers=workers,
+            say=said.append,
+        )
+
+    weights, wrong = fit(workers=1)
     assert weights.shape == WEIGHTS.shape
     assert len(said) >= 4
-    untrained = HiddenTilesNet()
-    test = positions_of([as_rules("gamelake")], EXPERT, 3, range(1), 3_000)
-    assert (wrong < mean_losses(untrained, test) - [0.05, 0.3, 0.3, 0.01]).all()
-    again, _ = fit_hidden_tiles(["gamelake"], EXPERT, 3, 12_000, chunk=3_000, minibatch=64, workers=2, say=said.append)
-    np.testing.assert_array_equal(again, weights)
+    rates = losses_of_the_rates(positions_of([as_rules("gamelake")], EXPERT, 3, range(1), 1_000))
+    assert wrong[NEEDED] < rates[NEEDED] - 0.01
+    assert wrong[IN_STOCK] < rates[IN_STOCK] - 0.005
+    np.testing.assert_array_equal(fit(workers=2)[0], weights)
