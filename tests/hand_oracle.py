@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from okey_env.engine._jit import kernel
 
 Array = np.ndarray[Any, Any]
 
@@ -49,42 +50,54 @@ def most_covered(counts: Array, run_13_1: bool = True) -> int:
     return int(_most_covered(np.asarray(counts, dtype=np.int64), table, sizes))
 
 
-@njit(cache=False)
+@kernel
 def _most_covered(counts: Array, table: Array, sizes: Array) -> int:
     alone = np.zeros(len(table), dtype=np.int64)
     for meld in range(len(table)):
         for place in range(sizes[meld]):
             alone[meld] += counts[table[meld, place]] > 0
     order = np.argsort(-alone)
-    return _add_melds(counts.copy(), table[order], sizes[order], alone[order], 0, 14, 0, 0)
+    return _add_melds(counts.copy(), table[order], sizes[order], alone[order])
 
 
-@njit(cache=False)
-def _add_melds(
-    left: Array, table: Array, sizes: Array, alone: Array, first: int, room: int, covered: int, best: int
-) -> int:
-    """Add melds from `first` on until `room` tiles are filled exactly."""
-    if room == 0:
-        return max(best, covered)
-    if room < 3:
-        return best
-    for meld in range(first, len(table)):
-        if covered + (room // 3) * alone[meld] <= best:  # no later meld covers more
-            break
-        if sizes[meld] > room:
-            continue
-        gain = 0
-        taken = 0
-        for place in range(sizes[meld]):
-            if left[table[meld, place]] > 0:
-                taken |= 1 << place
-                left[table[meld, place]] -= 1
-                gain += 1
-        best = _add_melds(left, table, sizes, alone, meld, room - sizes[meld], covered + gain, best)
-        for place in range(sizes[meld]):
-            if taken >> place & 1:
-                left[table[meld, place]] += 1
-    return best
+@kernel
+def _add_melds(left: Array, table: Array, sizes: Array, alone: Array) -> int:
+    """Fill 14 places with melds in every way, each meld from the one before it on; the most that they cover together.
+
+    A kernel that is kept on disk must not call itself, so what each depth of the search knows lies in arrays.
+    """
+    chosen, taken = np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)  # a meld, and which of its tiles are held
+    room, covered = np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)
+    room[0] = 14
+    depth, best = 0, 0
+    while depth >= 0:
+        meld = chosen[depth]
+        if room[depth] == 0:
+            best = max(best, covered[depth])
+        # the last condition: no later meld covers more
+        if room[depth] < 3 or meld == len(table) or covered[depth] + (room[depth] // 3) * alone[meld] <= best:
+            depth -= 1
+            if depth >= 0:
+                meld = chosen[depth]
+                for place in range(sizes[meld]):
+                    if taken[depth] >> place & 1:
+                        left[table[meld, place]] += 1
+                chosen[depth] += 1
+        elif sizes[meld] > room[depth]:
+            chosen[depth] += 1
+        else:
+            taken[depth] = 0
+            gain = 0
+            for place in range(sizes[meld]):
+                if left[table[meld, place]] > 0:
+                    taken[depth] |= 1 << place
+                    left[table[meld, place]] -= 1
+                    gain += 1
+            chosen[depth + 1] = meld
+            room[depth + 1] = room[depth] - sizes[meld]
+            covered[depth + 1] = covered[depth] + gain
+            depth += 1
+    return int(best)
 
 
 @cache

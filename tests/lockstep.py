@@ -95,8 +95,8 @@ def engine_beside(twin: ReferenceRound, rules: Mapping[str, Any], queues: bool) 
     return {"games": games, **{name: games[name] for name in games.dtype.names or ()}}
 
 
-def compare(game: Game, twin: ReferenceRound) -> None:
-    """Everything that both of them know is the same."""
+def compare(game: Game, twin: ReferenceRound) -> list[int]:
+    """Everything that both of them know is the same; returns the legal actions."""
     mask = np.zeros(109, np.int8)
     mask_in(game["games"], 0, mask)
     engine: dict[str, Any] = {
@@ -143,6 +143,7 @@ def compare(game: Game, twin: ReferenceRound) -> None:
     legal = np.empty(len(actions), np.bool_)
     legal_at(game["games"], np.zeros(len(actions), np.int64), actions, legal)
     assert actions[legal].tolist() == engine["legal"], "is_legal disagrees with the mask"
+    return list(engine["legal"])
 
 
 def _counts(kinds: list[int]) -> list[int]:
@@ -194,13 +195,13 @@ def play(seed: int) -> tuple[str, int]:
     skill = rng.choice((0.0, 0.7, 0.95))
     steps = 0
     try:
-        compare(game, twin)
+        legal = compare(game, twin)
         while twin.phase != "over":
-            action = choose(game, twin.legal_actions(), skill, rng)
+            action = choose(game, legal, skill, rng)
             twin.step(action)
             assert act_in(game["games"], 0, action), "the engine refuses what the reference allows"
             steps += 1
-            compare(game, twin)
+            legal = compare(game, twin)
     except AssertionError as error:
         raise AssertionError(f"seed {seed}, rules {rules}, step {steps}: {error}") from error
     how = str(twin.ending)

@@ -32,7 +32,7 @@ BOTS = [RandomBot, GreedyBot, CoverBot, EfficientBot, ExpertBot]
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: as_rules(rules).name)
 def test_bots_choose_legal_actions_only(bot_class: Any, rules: Any) -> None:
     bot = bot_class(seed=5)
-    for games, going, records in positions(bot, rules, 150):
+    for games, going, records in positions(bot, rules, 80):
         legal = np.zeros(going.size, np.bool_)
         legal_at(games, going, bot.act_batch(records), legal)
         assert legal.all()

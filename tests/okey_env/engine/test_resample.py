@@ -67,6 +67,11 @@ def stock_of(games: Games, i: int) -> list[int]:
     return [int(games["stock"][i, place]) for first, end in ends for place in range(first, end)]
 
 
+BITS = np.array([4 * (kind % 13) + kind // 13 for kind in range(52)], np.uint64)
+"""The bit of each face in the words of a rack."""
+ONE = np.uint64(1)
+
+
 def check(games: Games, i: int) -> None:
     """All that is always true of a game that goes on."""
     game = {name: games[name][i] for name in GAME.names or ()}
@@ -74,9 +79,8 @@ def check(games: Games, i: int) -> None:
     stock = stock_of(games, i)
     for seat in range(4):
         assert racks[seat].sum() == 14 + (seat == game["turn"] and game["phase"] == PHASE_THROW)
-        for kind in range(52):
-            bit = np.uint64(4 * (kind % 13) + kind // 13)
-            assert (game["once"][seat] >> bit & 1) + (game["twice"][seat] >> bit & 1) == racks[seat, kind]
+        copies = (game["once"][seat] >> BITS & ONE) + (game["twice"][seat] >> BITS & ONE)
+        assert (copies == racks[seat, :52]).all()
         pile = game["pile"][seat, : game["pile_height"][seat]]
         assert np.bincount(pile, minlength=NUM_KINDS).tolist() == game["heap"][seat, :NUM_KINDS].tolist()
     assert (game["known"] <= game["rack"]).all()
