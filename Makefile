@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo reproduce test pythons check format slow bench coverage clean
+.PHONY: help venv demo reproduce quick test pythons check format slow bench coverage clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -18,10 +18,11 @@ demo: venv  ## train a small agent, export it as a bot, measure it against other
 reproduce: venv  ## train the agents that ship again, from nothing, and measure them
 	scripts/reproduce.sh
 
+quick: venv  ## the daily round, in two minutes: checks, and the tests that are not heavy
+	scripts/check.sh format lint types contracts quick
+
 test: venv  ## all that CI runs: checks, tests and doctests, the wheel
-	scripts/check.sh
-	scripts/test.sh
-	scripts/build.sh
+	scripts/check.sh format lint types contracts tests wheel
 
 pythons:  ## the same in fresh clones with other interpreters: make pythons PYTHONS="python3.12 python3.13"
 	scripts/pythons.sh $(PYTHONS)

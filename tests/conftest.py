@@ -1,7 +1,9 @@
-"""Settings for all tests: property tests that are the same on every run, and quiet threads."""
+"""Settings for all tests: property tests that are the same on every run, quiet threads, a word on skipped tests."""
 
 import os
+from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Before torch is imported anywhere: its idle threads would otherwise spin beside the tests.
@@ -13,3 +15,13 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows that nobody sees
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("explore", deadline=None, max_examples=2_000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end how many tests were skipped for want of what, and how to get it."""
+    reports = terminalreporter.getreports("skipped")
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(
+            f"{count} {'test was' if count == 1 else 'tests were'} skipped: {reason}", yellow=True
+        )

@@ -47,17 +47,10 @@ def _meld_table(run_13_1: bool) -> tuple[Array, Array]:
 def most_covered(counts: Array, run_13_1: bool = True) -> int:
     """The most natural tiles that can belong to one winning rack made of melds."""
     table, sizes = _meld_table(run_13_1)
-    return int(_most_covered(np.asarray(counts, dtype=np.int64), table, sizes))
-
-
-@kernel
-def _most_covered(counts: Array, table: Array, sizes: Array) -> int:
-    alone = np.zeros(len(table), dtype=np.int64)
-    for meld in range(len(table)):
-        for place in range(sizes[meld]):
-            alone[meld] += counts[table[meld, place]] > 0
+    left = np.asarray(counts, dtype=np.int64).copy()
+    alone = ((left > 0)[table] & (table >= 0)).sum(axis=1)  # of each meld, how many of its tiles the hand has
     order = np.argsort(-alone)
-    return _add_melds(counts.copy(), table[order], sizes[order], alone[order])
+    return int(_add_melds(left, table[order], sizes[order], alone[order]))
 
 
 @kernel

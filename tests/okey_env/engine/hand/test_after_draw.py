@@ -52,8 +52,8 @@ def hands_near_melds(generator: np.random.Generator, number: int) -> npt.NDArray
     """Hands `(number, 53)` of 14 tiles, each drawn from fewer faces than the last, so that all distances are met."""
     hands = np.zeros((number, NUM_KINDS), np.uint8)
     for hand in hands:
-        colours, numbers = generator.integers(1, 5), generator.integers(4, 14)
-        first = generator.integers(0, 14 - numbers)
+        colours, numbers = int(generator.integers(1, 5)), int(generator.integers(4, 14))
+        first = int(generator.integers(0, 14 - numbers))
         faces = [13 * colour + first + number for colour in range(colours) for number in range(numbers)]
         tiles = faces * 2 + [WILD] * 2
         if len(tiles) < 18:  # few faces leave few tiles: some others lie among them
