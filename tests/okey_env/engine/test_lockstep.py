@@ -1,4 +1,4 @@
-"""The engine agrees with the reference twin on every step: 2,000 rounds here, 100,000 in scripts/lockstep.py."""
+"""The engine agrees with the reference twin on every step: 1,000 rounds here, 100,000 in scripts/lockstep.py."""
 
 from collections import Counter
 
@@ -7,8 +7,8 @@ import pytest
 from okey_env.engine._jit import JIT_IS_OFF
 from tests.lockstep import play
 
-ROUNDS = 100 if JIT_IS_OFF else 2_000  # as plain Python the engine is slow, and only coverage is asked of it
-CHUNKS = 20
+ROUNDS = 100 if JIT_IS_OFF else 1_000  # as plain Python the engine is slow, and only coverage is asked of it
+CHUNKS = 10
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

@@ -10,7 +10,7 @@ from okey_env.engine.hand.after_draw import prepare_after_draw, throws_after_dra
 from okey_env.engine.hand.bits import FACES, as_int
 from okey_env.tiles import NUM_KINDS, WILD
 
-NUM_HANDS = 60 if JIT_IS_OFF else 20_000
+NUM_HANDS = 60 if JIT_IS_OFF else 12_000
 
 
 @kernel
