@@ -14,7 +14,7 @@ run() {
     types) mypy ;;
     contracts) lint-imports --no-logo ;;
     tests) scripts/test.sh ;;
-    quick) scripts/test.sh -n 2 --dist loadfile -m "not slow and not heavy" ;;
+    quick) scripts/test.sh -n 2 --dist loadfile --no-loadscope-reorder -m "not slow and not heavy" ;;
     wheel) scripts/build.sh ;;
     *)
         echo "check: there is no part $1: expected format, lint, types, contracts, tests, quick or wheel" >&2

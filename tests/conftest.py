@@ -17,6 +17,12 @@ settings.register_profile("explore", deadline=None, max_examples=2_000, suppress
 settings.load_profile("same")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with heavy tests come first, so that two processes which share out the files end at about the same time."""
+    heavy = Counter(item.path for item in items if item.get_closest_marker("heavy"))
+    items.sort(key=lambda item: -heavy[item.path])
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say at the end how many tests were skipped for want of what, and how to get it."""
     reports = terminalreporter.getreports("skipped")

@@ -36,6 +36,7 @@ def python_blocks(*names: str) -> list[Any]:
     return blocks
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("page", "block"), python_blocks("README.md", "docs/learning.md"))
 def test_code_runs(page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # some of it trains, and leaves folders

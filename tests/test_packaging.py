@@ -78,6 +78,7 @@ USE = "import agents; assert agents.VALUE == 42"
 GONE = "import importlib.util; assert importlib.util.find_spec({name!r}) is None"
 
 
+@pytest.mark.heavy
 def test_another_distribution_may_own_the_name_agents(tmp_path: Path) -> None:
     """Both work side by side, and uninstalling either leaves the other whole."""
     wheels = {
@@ -129,6 +130,7 @@ def test_importing_okey_env_loads_no_bot_and_no_trainer() -> None:
     assert loaded.isdisjoint({"okey_agents", *HEAVY})
 
 
+@pytest.mark.heavy
 def test_bots_play_without_the_trainer() -> None:
     names = modules_that_play()
     assert "okey_agents.bots.random" in names

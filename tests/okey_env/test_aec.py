@@ -44,6 +44,7 @@ def play(env: Any, seed: int) -> list[tuple[Any, ...]]:
     return told
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("arguments", COMBINATIONS, ids=lambda c: "-".join(c.values()))
 def test_pettingzoo_contract(arguments: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     official.api_test(make(**arguments), num_cycles=200)

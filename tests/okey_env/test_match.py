@@ -96,6 +96,7 @@ def scaled(shares: list[Fraction]) -> list[float]:
     return [float((share - mean) / (1 - mean)) for share in shares]
 
 
+@pytest.mark.heavy
 def test_matches_agree_with_the_twin() -> None:
     seen = sum((play_beside_twin(seed) for seed in range(4 if JIT_IS_OFF else 20)), Counter())
     if not JIT_IS_OFF:
@@ -248,6 +249,7 @@ def play_env(env: Any, seed: int) -> dict[str, list[float]]:
     return paid
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("reward", MATCH_REWARDS)
 @pytest.mark.parametrize("rules", ["gamelake", {"preset": "klasik", "teams": True}], ids=["gamelake", "teams"])
 def test_pettingzoo_contract(reward: str, rules: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -190,6 +190,7 @@ def test_a_damaged_or_foreign_folder_is_refused_in_one_sentence(folder: Path, ca
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.heavy
 def test_playing_loads_neither_torch_nor_onnx(tiny_bot: Path) -> None:
     code = (
         "import sys\n"

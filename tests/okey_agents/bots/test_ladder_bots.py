@@ -206,6 +206,7 @@ def test_tiles_in_complete_melds(rack: str, tiles: int) -> None:
 # --- the order of the rungs ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("rules", "deals"), [("gamelake", 4_500), ("klasik", 1_500)])
 def test_expert_beats_efficient(rules: str, deals: int) -> None:
     """Three standard errors clear of nothing: rungs that are equal pass once in 700 changes of play.

@@ -153,6 +153,7 @@ def test_a_move_is_settled_by_the_seed_and_what_was_seen(rules: str) -> None:
     assert all(move in seen.legal_actions for move, seen in zip(moves, observations, strict=True))
     assert moves == [SearchBot(3, rollouts=rollouts).act(observation) for observation in reversed(observations)][::-1]
     records = np.concatenate([observation.records for observation in observations])
+    records.flags.writeable = False  # as those of an observation: then the kernel is not compiled again
     assert bot.act_batch(records).tolist() == moves
 
 

@@ -62,6 +62,7 @@ def test_three_opponents_are_named_one_by_one(capsys: pytest.CaptureFixture[str]
     assert "greedy against random, greedy, random" in capsys.readouterr().out
 
 
+@pytest.mark.heavy
 def test_the_benchmark_measures_something(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from okey_env.observation import Observation
 from okey_env.record import Record
 
 
+@pytest.mark.heavy
 def test_the_numbers_are_the_same_for_any_number_of_processes() -> None:
     one = evaluate(GreedyBot, RandomBot, deals=250, seed=4, workers=1)
     two = evaluate(GreedyBot, RandomBot, deals=250, seed=4, workers=2)
@@ -133,6 +134,7 @@ class Dying(Stalling):
         os._exit(3)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("bot", "workers", "why"),
     [
@@ -164,6 +166,7 @@ class DyingInBatches(GreedyBot):
         return super().act_batch(records) if len(records) == 1 else os._exit(3)
 
 
+@pytest.mark.heavy
 def test_only_a_move_that_fails_alone_counts() -> None:
     report = evaluate(DyingInBatches, RandomBot, deals=2, seed=4, workers=2)
     assert report.challenger.failures == ""

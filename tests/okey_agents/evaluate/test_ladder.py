@@ -68,6 +68,7 @@ def test_the_ladder_is_in_order(ladder: Any) -> None:
     assert sum(mixed) == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.heavy
 def test_the_same_on_two_processes_and_from_a_file(tmp_path: Path) -> None:
     usual: dict[str, Any] = {"deals": 120, "seed": 2}
     one = play_ladder([GreedyBot, RandomBot], **usual, workers=1, state=tmp_path / "new" / "state")

@@ -24,6 +24,7 @@ def decision_and_deals(test: Sprt, mean: float, chance: np.random.Generator) -> 
     raise AssertionError("no decision in 20,000 deals")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("mean", "right"), [(0.0, "low"), (0.4, "high")])
 def test_errors_are_as_rare_as_stated(mean: float, right: str) -> None:
     """At exactly one of the hypotheses: of 400 experiments 5 % err; 38 would happen once in 7,000 such tests."""
@@ -70,6 +71,7 @@ def test_an_evaluation_stops_as_soon_as_it_is_settled() -> None:
     assert "undecided" in str(short.test)
 
 
+@pytest.mark.heavy
 def test_an_early_stop_is_the_same_for_any_number_of_processes() -> None:
     sprt = Sprt(4.5, 5.0)
     one = evaluate(GreedyBot, RandomBot, deals=2_000, seed=2, workers=1, sprt=sprt)

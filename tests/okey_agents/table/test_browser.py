@@ -19,7 +19,10 @@ CHROMIUM = shutil.which("chromium")
 FINISHED = "R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y11 Y12 Y13 * K2"
 PHONE, DESK = {"width": 360, "height": 640}, {"width": 1440, "height": 900}
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: apt-get install chromium")
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: apt-get install chromium"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ def chat() -> int:
     return 7
 
 
+@pytest.mark.heavy
 def test_a_process_that_hangs_or_dies_is_replaced() -> None:
     async def ask() -> None:
         worker = Worker(process=True)

@@ -208,6 +208,7 @@ def test_answers_are_of_hidden_tiles_and_agree_with_what_lies_open(noted: Positi
     assert not (shown & shown - 1).any()
 
 
+@pytest.mark.heavy
 def test_fitting_learns_in_one_short_pass_and_says_how_it_goes() -> None:
     """Marks: 0.01 and 0.005 less than the losses of the rates; a short pass is 0.027 and 0.019 below them.
 

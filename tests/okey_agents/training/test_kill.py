@@ -84,6 +84,7 @@ def as_toml(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("data", "name", "touches"),
     [

@@ -78,6 +78,7 @@ def marks() -> dict[str, Interval]:
     return {"untrained": points_of(untrained), "random": points_of(by_chance)}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_training_lifts_a_scorer_above_three_marks(
     recipe: str, marks: dict[str, Interval], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

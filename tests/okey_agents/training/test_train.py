@@ -150,6 +150,7 @@ def test_a_folder_in_use_is_not_written_over(tiny_run: Path, tiny_config: Config
         train_config(tiny_config, tmp_path, resume=True)
 
 
+@pytest.mark.heavy
 def test_imitation_comes_first_and_learns(tmp_path: Path) -> None:
     path = tmp_path / "imitation_first.toml"
     path.write_text(

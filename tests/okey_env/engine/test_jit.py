@@ -27,6 +27,7 @@ def run(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_compiling_is_announced_once_and_kept_for_the_next_process(tmp_path: Path) -> None:
     kept = {"NUMBA_CACHE_DIR": str(tmp_path)}
@@ -104,6 +105,7 @@ def total(factor):
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 @pytest.mark.parametrize("below", ["high", "okey_agents"])
 def test_an_edit_is_noticed_in_what_stands_on_it_and_compiles_nothing_else(below: str, tmp_path: Path) -> None:
@@ -130,6 +132,7 @@ def test_an_edit_is_noticed_in_what_stands_on_it_and_compiles_nothing_else(below
     assert answer() == ["27", "1"]
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_arrays_beside_a_module_are_part_of_it(tmp_path: Path) -> None:
     """A kernel keeps the arrays that its module read as constants: new ones compile it anew."""

@@ -11,7 +11,7 @@ ROUNDS = 100 if JIT_IS_OFF else 1_000  # as plain Python the engine is slow, and
 CHUNKS = 10
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", [0, *(pytest.param(chunk, marks=pytest.mark.heavy) for chunk in range(1, CHUNKS))])
 def test_engine_and_twin_agree_on_every_step(chunk: int) -> None:
     size = ROUNDS // CHUNKS
     endings = Counter(play(seed)[0] for seed in range(chunk * size, (chunk + 1) * size))

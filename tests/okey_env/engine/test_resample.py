@@ -248,6 +248,7 @@ def seen_with(round: Round, unseen: list[int]) -> Games:
     """What seat 0 sees, with these tiles unseen."""
     record = round.observe(0).records.copy()
     record["unseen"][0] = np.bincount(unseen, minlength=record["unseen"].shape[1])
+    record.flags.writeable = False  # as that of an observation: then the kernel is not compiled again
     return record
 
 

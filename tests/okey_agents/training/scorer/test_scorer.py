@@ -134,6 +134,7 @@ def _excess(net: ScorerNet, decisions: Decisions) -> float:
     return sum(sums) / len(decisions)
 
 
+@pytest.mark.heavy
 def test_the_soft_clone_learns_the_rule_and_stands_above_three_marks(lessons: Decisions) -> None:
     """Marks: a random network, an untrained one, and what the rule itself is sure of.
 
@@ -155,6 +156,7 @@ def test_the_soft_clone_learns_the_rule_and_stands_above_three_marks(lessons: De
     assert points.mean > -0.2
 
 
+@pytest.mark.heavy
 def test_labels_say_that_a_worse_rated_move_is_worth_less_on_average() -> None:
     decisions = label(Rules(), RULE, 5, 1_500)
     assert np.isfinite(decisions.labels).all()
@@ -167,6 +169,7 @@ def test_labels_say_that_a_worse_rated_move_is_worth_less_on_average() -> None:
     np.testing.assert_array_equal(decisions.labels, again.labels)
 
 
+@pytest.mark.heavy
 def test_a_move_that_ends_the_round_is_labelled_with_its_points() -> None:
     decisions = label(Rules(), RULE._replace(margin=np.float32(1000)), 6, 3_000)
     finishing = decisions.features[:, 3] == 1
@@ -209,6 +212,7 @@ def _events(run: Path) -> list[str]:
     return [json.loads(line)["event"] for line in (run / "log.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("data", "name"), [(TINY_BRANCHING, "tiny_scorer_run"), (TINY_SCORER_PPO, "tiny_ppo_run")])
 def test_a_run_leaves_what_a_run_leaves_and_gives_the_same_weights_again(
     data: dict[str, Any], name: str, request: pytest.FixtureRequest, tmp_path: Path

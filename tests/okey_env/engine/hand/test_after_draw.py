@@ -72,6 +72,7 @@ def hands() -> npt.NDArray[np.uint8]:
     return hands_near_melds(np.random.default_rng(6), NUM_HANDS)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("run_13_1", [True, False])
 def test_every_tile_that_may_come(hands: npt.NDArray[np.uint8], run_13_1: bool) -> None:
     seen = np.zeros((15, 2), np.int64)
