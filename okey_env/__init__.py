@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from okey_env.deal import Deal
     from okey_env.encoders import Encoder, as_encoder
     from okey_env.match import Match
-    from okey_env.observation import Observation
+    from okey_env.observation import Observation, masks_of
     from okey_env.record import Record, RecordWriter
     from okey_env.round import Round, derive_seed
     from okey_env.rules import Rules
@@ -38,6 +38,7 @@ _MODULE_OF = {
     "Encoder": "encoders",
     "Match": "match",
     "Observation": "observation",
+    "masks_of": "observation",
     "OkeyEnv": "single",
     "OkeyVectorEnv": "vector",
     "Record": "record",
@@ -74,6 +75,7 @@ __all__ = [
     "env",
     "hands",
     "make_bot",
+    "masks_of",
     "raw_env",
     "rewards",
     "tiles",

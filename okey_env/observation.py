@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS, to_text
-from okey_env.engine.batch import observe_in, observed_mask_in
+from okey_env.engine.batch import observe_in, observed_mask_in, observed_masks
 from okey_env.engine.events import EVENTS, HIDDEN_TILE, unpack_event
 from okey_env.engine.hand import BIT_OF_KIND
 from okey_env.engine.state import ENDINGS, LOG_SIZE, NO_SEAT, NO_TILE, OBSERVATION, PHASES
@@ -230,6 +230,19 @@ class Observation:
     def _view(self, field: str) -> npt.NDArray[np.uint8]:
         view: npt.NDArray[np.uint8] = self._record[field][0, ..., :NUM_KINDS]
         return view
+
+
+def masks_of(records: npt.NDArray[np.record]) -> npt.NDArray[np.int8]:
+    """What each observer may do now: `(N, 109)` int8 for `(N,)` OBSERVATION records, 1 for a legal action.
+
+    >>> from okey_env.round import Round
+    >>> seen = Round("gamelake", seed=7).observe(0)
+    >>> bool((masks_of(seen.records)[0] == seen.action_mask).all())
+    True
+    """
+    masks = np.zeros((len(records), NUM_ACTIONS), np.int8)
+    observed_masks(records, masks)
+    return masks
 
 
 def _kinds_in(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:

@@ -54,6 +54,13 @@ def observed_mask_in(records: npt.NDArray[np.record], i: int, mask: npt.NDArray[
 
 
 @kernel
+def observed_masks(records: npt.NDArray[np.record], masks: npt.NDArray[np.int8]) -> None:
+    """Fill `(N, 109)` int8 with what the observer of each of `(N,)` OBSERVATION records may do."""
+    for i in range(len(records)):
+        observed_mask(records[i], masks[i])
+
+
+@kernel
 def deal_in(games: npt.NDArray[np.record], i: int, starter: int) -> None:
     """Deal the round of its seed and number in game i; `starter` is a seat or `NO_SEAT`."""
     deal(games[i], starter)

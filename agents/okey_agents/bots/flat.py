@@ -9,16 +9,8 @@ import numpy.typing as npt
 from okey_agents.bots.network import Network, best_legal
 from okey_env.actions import NUM_ACTIONS
 from okey_env.encoders import Encoder
-from okey_env.engine._jit import kernel
-from okey_env.engine.observe import observed_mask
+from okey_env.engine.batch import observed_masks
 from okey_env.observation import Observation
-
-
-@kernel
-def masks_of(records: npt.NDArray[np.record], masks: npt.NDArray[np.int8]) -> None:
-    """Fill `(N, 109)` with what the observer may do in each of `(N,)` OBSERVATION records."""
-    for i in range(len(records)):
-        observed_mask(records[i], masks[i])
 
 
 class FlatBot:
@@ -53,7 +45,7 @@ class FlatBot:
         if count > len(self._inputs):
             self._make_buffers(count)
         self.encoder.fill_batch(records, self._inputs[:count])
-        masks_of(records, self._masks[:count])
+        observed_masks(records, self._masks[:count])
         best_legal(self.network(self._inputs[:count]), self._masks[:count], self._best[:count])
         return self._best[:count].copy()
 
