@@ -1,4 +1,4 @@
-"""Where things lie, and scripts as modules for the tests of what is in them."""
+"""The folders of the repository, and scripts as modules, for the tests of what is in them."""
 
 import importlib.util
 import sys
@@ -10,8 +10,12 @@ SCRIPTS = ROOT / "scripts"
 
 
 def load_script(name: str) -> ModuleType:
-    """`scripts/NAME.py` as the module `NAME_script`, without running its `main`."""
-    spec = importlib.util.spec_from_file_location(f"{name}_script", SCRIPTS / f"{name}.py")
+    """Import a script as the module `NAME_script` without running its `main`.
+
+    Args:
+        name: of the file below `scripts/`, without `.py`: `"curves"`, `"studies/search_gain"`.
+    """
+    spec = importlib.util.spec_from_file_location(f"{Path(name).name}_script", SCRIPTS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -8,7 +8,8 @@ go on as `expert` does until the mover's second next turn, and what the round is
 intervals are those of the trials; they do not know by how much `expert` and the network are wrong.
 
 The order is not that of the estimated points alone, which are noisy. It starts from the ratings of `expert` and gives
-way to the estimates as far as they are certain: a normal prior, whose constants `scripts/fit_coach.py` finds.
+way to the estimates as far as they are certain: a normal prior. `scripts/studies/coach_calibration.py` fits its
+constants.
 
 A reason is a code with numbers; `Reason.sentence` makes English of it, and a table in another language its own words.
 """

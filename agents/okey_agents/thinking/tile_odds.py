@@ -2,7 +2,7 @@
 
 Four places matter for a face: itself, the faces one and two away in runs, and its number in the other colours. For
 each of eight open or hidden sets of tiles, a table has a weight for each of the four, and a last row for the rest. The
-tables are regressions on rounds of `efficient` against itself; `scripts/tune.py counts` makes them anew.
+tables are regressions on rounds of `efficient` against itself; `scripts/studies/rule_weights.py odds` makes them anew.
 """
 
 import math

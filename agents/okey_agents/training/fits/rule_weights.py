@@ -1,4 +1,4 @@
-"""The worth of moves, found by trying them: samples from which `scripts/tune.py` regresses the weights of the rules.
+"""What a move is worth, found by trying it: samples to which `scripts/studies/rule_weights.py` fits the rules.
 
 In rounds of a rule against itself, decisions are picked at random. Every candidate is played **in the true hidden
 state**, with the same coming tiles for all, and the rule plays the round to its end. The true state is a fair sample of

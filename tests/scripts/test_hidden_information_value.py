@@ -1,4 +1,4 @@
-"""What `scripts/worth_of_knowing.py` takes for hidden is what lies hidden, by the public hand functions."""
+"""The hidden information that the study collects agrees with the public hand functions."""
 
 from types import ModuleType
 
@@ -20,7 +20,7 @@ from tests.places import load_script
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    return load_script("worth_of_knowing")
+    return load_script("studies/hidden_information_value")
 
 
 def test_what_is_hidden(script: ModuleType) -> None:
@@ -35,14 +35,14 @@ def test_what_is_hidden(script: ModuleType) -> None:
         deal_in(games, 0, NO_SEAT)
         while games["ending"][0] == NOT_ENDED:
             actions = np.array([a for a in range(NUM_ACTIONS) if is_legal(games[0], a) and a < FINISH], np.int64)
-            table = np.zeros(script.NUM_OF_TABLE, np.float32)
+            context = np.zeros(script.NUM_OF_CONTEXT, np.float32)
             rows = np.zeros((len(actions), script.NUM_OF_CANDIDATE), np.float32)
-            script.note_hidden(games[0], actions, len(actions), after, table, rows)
+            script.collect_hidden(games[0], actions, len(actions), after, context, rows)
             mover = int(games["turn"][0])
             racks = [games["rack"][0, (mover + step) % NUM_SEATS, :NUM_KINDS] for step in range(NUM_SEATS)]
             for step in range(1, NUM_SEATS):
                 near = min(max(int(hands.melds_distance(racks[step])), 1), 4)
-                assert table[4 * (step - 1) : 4 * step].tolist() == [float(near == d) for d in range(1, 5)]
+                assert context[4 * (step - 1) : 4 * step].tolist() == [float(near == d) for d in range(1, 5)]
             stock = 2 - games["rack"][0, :, :NUM_KINDS].sum(axis=0) - games["heap"][0, :, :NUM_KINDS].sum(axis=0)
             stock[games["indicator"][0]] -= 1
             useful_to_right = hands.useful_kinds(racks[1])
@@ -67,14 +67,14 @@ def test_what_is_hidden(script: ModuleType) -> None:
 
 
 def test_rounds_are_played_again(script: ModuleType) -> None:
-    plays = Policy(EXPERT, margin=np.float32(script.MARGIN))
-    decisions = label(Rules(), plays, 7, 200)
-    tables = np.zeros((len(decisions), script.NUM_OF_TABLE), np.float32)
+    policy = Policy(EXPERT, margin=np.float32(script.MARGIN))
+    decisions = label(Rules(), policy, 7, 200)
+    contexts = np.zeros((len(decisions), script.NUM_OF_CONTEXT), np.float32)
     features = np.zeros((len(decisions.labels), script.NUM_OF_CANDIDATE), np.float32)
     games = new_games(Rules(), 1, draw_queues=True)
-    assert script.note_all(games, plays, np.uint64(7), decisions.counts, tables, features)
-    assert (tables.sum(axis=1) == NUM_SEATS - 1).all()
+    assert script.collect_all(games, policy, np.uint64(7), decisions.counts, contexts, features)
+    assert (contexts.sum(axis=1) == NUM_SEATS - 1).all()
     throws, takes = decisions.features[:, 2] > 0, decisions.features[:, 1] > 0
     assert features[throws, script.NEEDED].any()
     assert not features[takes, script.NEEDED].any()
-    assert not script.note_all(games, plays, np.uint64(8), decisions.counts, tables, features)
+    assert not script.collect_all(games, policy, np.uint64(8), decisions.counts, contexts, features)

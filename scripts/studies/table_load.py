@@ -1,7 +1,11 @@
-"""How the table's server holds up: `scripts/load_table.py`, tables of bots, idle connections, and one person who plays.
+"""Measure the latency of the table's server under load: tables of bots, idle connections, and one person who plays.
 
-Prints how late the bots' moves come (beyond the pace that the table was set up with) and how long the person waits for
-the answer to a move, and exits with status 1 if one of them took longer than the limit.
+    .venv/bin/python scripts/studies/table_load.py --bot expert
+
+The script starts a server of its own. It prints how late the moves of the bots are, beyond the pace of their table, and
+how long the person waits for the answer to a move. It exits with status 1 if one move took longer than 250 ms.
+
+Result: docs/experiments/speed.md, "The table's server under load".
 """
 
 import argparse
@@ -23,22 +27,22 @@ LIMIT = 0.25
 PACES = {"normal": 0.7, "fast": 0.25}
 
 
-class Line:
+class Connection:
     """One connection to the server."""
 
     def __init__(self, address: str) -> None:
         self.address = address
         self.view: dict[str, Any] = {}
 
-    async def open(self) -> "Line":
-        """Connect, and hear the welcome."""
+    async def open(self) -> "Connection":
+        """Connect, and receive the welcome."""
         origin: Any = f"http://{self.address}"
         self.socket = await websockets.connect(f"ws://{self.address}/socket", origin=origin)
         await self.socket.recv()
         return self
 
     async def send(self, kind: str, **message: Any) -> None:
-        """Send a message."""
+        """Send a message of this type."""
         await self.socket.send(json.dumps({"type": kind, **message}))
 
     async def next_view(self) -> dict[str, Any]:
@@ -53,78 +57,78 @@ class Line:
 
 
 async def watch(address: str, bot: str, pace: str, wait: float, until: float, late: list[float]) -> None:
-    """A table of four bots that is set up after `wait` seconds: how late each of their moves is, in seconds."""
+    """Set up a table of four bots after `wait` seconds; append to `late` by how many seconds each move is late."""
     await asyncio.sleep(wait)
-    line = await Line(address).open()
-    await line.send("create", name="watcher", settings={"seats": [bot] * 4, "pace": pace})
-    before, moved = await line.next_view(), time.monotonic()
+    connection = await Connection(address).open()
+    await connection.send("create", name="watcher", settings={"seats": [bot] * 4, "pace": pace})
+    before, moved = await connection.next_view(), time.monotonic()
     while time.monotonic() < until:
         if before["stage"] == "round_over" or before["stage"] == "match_over":
-            await line.send("ready")
-        view, now = await line.next_view(), time.monotonic()
+            await connection.send("ready")
+        view, now = await connection.next_view(), time.monotonic()
         if view["moves"] == before["moves"] + 1:
             late.append(now - moved - PACES[pace])
         before, moved = view, now
 
 
 async def play(address: str, bot: str, until: float, waits: list[float]) -> None:
-    """A person against three quick bots: how long it waits for each of its own moves."""
+    """Play as a person against three fast bots; append to `waits` the seconds until each own move is answered."""
     rng = random.Random(1)
-    line = await Line(address).open()
-    await line.send("create", name="person", settings={"seats": ["person", bot, bot, bot], "pace": "fast"})
-    view = await line.next_view()
+    connection = await Connection(address).open()
+    await connection.send("create", name="person", settings={"seats": ["person", bot, bot, bot], "pace": "fast"})
+    view = await connection.next_view()
     while time.monotonic() < until:
         if view["stage"] != "play":
-            await line.send("ready")
+            await connection.send("ready")
         elif view["round"]["turn"] == view["you"]:
             tiles = [tile for tile in view["round"]["rack"] if tile]
             action = "draw" if view["round"]["phase"] == "draw" else f"throw {rng.choice(tiles)}"
             started, moves = time.monotonic(), view["moves"]
-            await line.send("act", action=action, at=moves)
+            await connection.send("act", action=action, at=moves)
             while view["moves"] == moves:
-                view = await line.next_view()
+                view = await connection.next_view()
             waits.append(time.monotonic() - started)
             await asyncio.sleep(0.2)
             continue
-        view = await line.next_view()
+        view = await connection.next_view()
 
 
 async def warm_up(address: str, bot: str) -> None:
-    """Have bots and coach load their kernels; a first start even compiles them, which is not what is measured."""
-    line = await Line(address).open()
-    await line.send("create", name="first", settings={"seats": [bot] * 4, "pace": "instant"})
-    while (await line.next_view())["moves"] < 20:
+    """Let bots and coach load their kernels, which are compiled at the first start: that time is not measured."""
+    connection = await Connection(address).open()
+    await connection.send("create", name="first", settings={"seats": [bot] * 4, "pace": "instant"})
+    while (await connection.next_view())["moves"] < 20:
         pass
-    await line.send("create", name="first", settings={"seats": ["person", bot, bot, bot], "pace": "instant"})
-    view = await line.next_view()
+    await connection.send("create", name="first", settings={"seats": ["person", bot, bot, bot], "pace": "instant"})
+    view = await connection.next_view()
     while view["round"]["turn"] != view["you"]:
-        view = await line.next_view()
-    await line.send("hint")
-    while json.loads(await line.socket.recv())["type"] != "hint":
+        view = await connection.next_view()
+    await connection.send("hint")
+    while json.loads(await connection.socket.recv())["type"] != "hint":
         pass
-    await line.socket.close()
+    await connection.socket.close()
 
 
 async def load(address: str, arguments: argparse.Namespace) -> tuple[list[float], list[float]]:
-    """Put all of it on the server."""
+    """Run all tables and the person; returns how late the bots' moves were, and the person's waits, in seconds."""
     await warm_up(address, arguments.bot)
-    idle = [await Line(address).open() for _ in range(arguments.idle)]
+    idle = [await Connection(address).open() for _ in range(arguments.idle)]
     until = time.monotonic() + arguments.seconds
     late: list[float] = []
     waits: list[float] = []
-    tables = [  # people do not all begin at one moment
+    tables = [  # begin one after another, as people do
         watch(address, arguments.bot, arguments.pace, PACES[arguments.pace] * i / arguments.tables, until, late)
         for i in range(arguments.tables)
     ]
     await asyncio.gather(*tables, play(address, arguments.bot, until, waits))
-    for line in idle:
-        await line.socket.close()
+    for connection in idle:
+        await connection.socket.close()
     return late, waits
 
 
 def main() -> int:
-    """Start a server of its own, load it, report."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    """Start a server, load it, and print the latencies; 1 if a move took longer than `LIMIT`."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=50, help="tables of four bots (%(default)s)")
     parser.add_argument("--idle", type=int, default=200, help="connections that do nothing (%(default)s)")
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -135,7 +139,7 @@ def main() -> int:
         command = ["play", "--no-browser", "--port", "0", "--data", data]
         server = subprocess.Popen(
             [sys.executable, "-c", "from okey_agents.cli import main; main()", *command],
-            cwd=Path(__file__).resolve().parent.parent,
+            cwd=Path(__file__).resolve().parents[2],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -143,7 +147,7 @@ def main() -> int:
             assert server.stdout is not None
             found = re.search(r"http://([^/]+)/", server.stdout.readline())
             if found is None:
-                raise RuntimeError("the server has not said where it is")
+                raise RuntimeError("the server has not printed its address")
             late, waits = asyncio.run(load(found[1], arguments))
         finally:
             server.terminate()

@@ -1,22 +1,21 @@
-"""What hidden tiles would be worth to who knew them: `scripts/worth_of_knowing.py --decisions 1000000`.
+"""Measure what hidden information would be worth to the candidate scorer.
 
-Scorers are fitted to the same labels of `expert`'s self-play, each with another piece of what no bot may see among its
-inputs, and measured on labels held out: how far the label of the chosen candidate is above that of the rule's choice.
-A piece that is worth little need not be foretold; of one that is worth much, what the open tiles tell of it bounds what
-can be gained. Told in thousandths of a point a decision, differences to the scorer without a piece.
+    .venv/bin/python scripts/studies/hidden_information_value.py --decisions 1000000
+
+Scorers are fitted to the same labels of `expert`'s self-play. Each one also sees another piece of what no bot may see.
+On held-out labels, the gain is the label of the chosen candidate less that of the rule's choice, in thousandths of a
+point a decision. The gain of a piece is an upper bound for what a prediction of that piece from the open tiles can add.
+
+Result: docs/experiments/limits.md, "What knowing hidden tiles would be worth".
 """
 
 import argparse
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from okey_agents.evaluate.statistics import clustered_interval
 from okey_agents.thinking.position import Position, position_in, set_of_counts, twice_of_counts
@@ -45,28 +44,34 @@ Floats = npt.NDArray[np.float32]
 Halves = npt.NDArray[np.float16]
 
 NEEDED, NEEDED_AT_1, NEEDED_AT_2, IN_STOCK, PART_OF_STOCK, WITH_LEFT, NUM_OF_CANDIDATE = range(7)
-"""Of a candidate: the tile thrown helps the right-hand neighbour, at distance 1, at 2; of the tiles useful after it,
-how many lie in the stock, what part of the stock that is, and how many the left neighbour holds, wild ones left out."""
-NUM_OF_TABLE = 4 * (NUM_SEATS - 1)
-"""Of the table: the distances of the others, from the right on, 1, 2, 3, and 4 or more apart."""
+"""Columns of a candidate. Whether the thrown tile shortens the distance of the right-hand neighbour; the same if that
+distance is 1; if it is 2. Of the tiles that are useful after the move, wild tiles left out: how many lie in the stock,
+their share of the stock, and how many the left neighbour holds."""
+NUM_OF_CONTEXT = 4 * (NUM_SEATS - 1)
+"""Columns of a decision: the distance of each other seat, from the right on, one-hot: 1, 2, 3, and 4 or more."""
 PIECES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "nothing": ((), ()),
-    "how far the others are": (tuple(range(NUM_OF_TABLE)), ()),
+    "how far the others are": (tuple(range(NUM_OF_CONTEXT)), ()),
     "whether the right-hand neighbour needs the tile thrown": ((), (NEEDED,)),
     "the same, and at what distance": ((), (NEEDED, NEEDED_AT_1, NEEDED_AT_2)),
     "where the useful tiles lie": ((), (IN_STOCK, PART_OF_STOCK, WITH_LEFT)),
-    "all of it": (tuple(range(NUM_OF_TABLE)), tuple(range(NUM_OF_CANDIDATE))),
+    "all of it": (tuple(range(NUM_OF_CONTEXT)), tuple(range(NUM_OF_CANDIDATE))),
 }
-"""What each scorer sees more: numbers of the table, numbers of a candidate."""
+"""What each scorer also sees: columns of the decision, columns of a candidate."""
 MARGIN = 20.0
-"""That of the agents that ship."""
+"""In rating units, as in the agents that ship."""
 CHUNK = 20_000
+"""Decisions of one task."""
 HELD_OUT = 0.3
+"""Share of the chunks that no scorer is fitted to."""
 
 
 @kernel
 def helps_after(position: Position, action: int, after: npt.NDArray[np.uint64]) -> int:
-    """What is useful after a draw, a take with the best throw that follows, or a throw; `after` is to work in."""
+    """The set of kinds that are useful after a draw, after a take and the best throw, or after a throw.
+
+    `after` `(53,)` is to work in.
+    """
     once, twice, wilds = position.once, position.twice, int(position.wilds)
     if action == DRAW:
         found = np.empty(1, np.uint64)
@@ -93,15 +98,24 @@ def helps_after(position: Position, action: int, after: npt.NDArray[np.uint64]) 
 
 
 @kernel
-def note_hidden(
+def collect_hidden(
     game: np.record,
     actions: npt.NDArray[np.int64],
     count: int,
     after: npt.NDArray[np.uint64],
-    table: Floats,
+    context: Floats,
     rows: Floats,
 ) -> None:
-    """Fill what is hidden of a decision, `(NUM_OF_TABLE,)` and `(C, NUM_OF_CANDIDATE)`; `after` is to work in."""
+    """Collect the hidden information of one decision.
+
+    Args:
+        game: stands before the decision.
+        actions: candidates.
+        count: how many.
+        after: `(53,)` to work in.
+        context: `(NUM_OF_CONTEXT,)` of 0, to fill.
+        rows: `(C, NUM_OF_CANDIDATE)` of 0, to fill.
+    """
     position = position_in(game)
     found = np.empty(1, np.uint64)
     distance_of_right, useful_to_right = 0, 0
@@ -111,14 +125,14 @@ def note_hidden(
         distance, useful = distance_and_useful(
             game.once[seat], game.twice[seat], wilds, game.rules.run_13_1 != 0, found
         )
-        table[4 * (step - 1) + min(max(distance, 1), 4) - 1] = 1
+        context[4 * (step - 1) + min(max(distance, 1), 4) - 1] = 1
         distance_of_right, useful_to_right = distance, as_int(useful)
     left = (int(game.turn) + NUM_SEATS - 1) % NUM_SEATS
     stock = np.zeros(STOCK_SIZE, np.uint8)
     count_stock(game, stock)
     once, twice = set_of_counts(stock), twice_of_counts(stock)
-    for place in range(count):
-        action, row = actions[place], rows[place]
+    for i in range(count):
+        action, row = actions[i], rows[i]
         if action == SHOW or action >= FINISH:
             continue
         if action >= THROW:
@@ -133,51 +147,51 @@ def note_hidden(
 
 
 @kernel
-def note_all(
+def collect_all(
     games: npt.NDArray[np.record],
-    plays: Policy,
+    policy: Policy,
     seed: np.uint64,
     counts: npt.NDArray[np.int64],
-    tables: Floats,
+    contexts: Floats,
     features: Floats,
 ) -> bool:
-    """Play the rounds of a seed again that `label` has labelled, and note what was hidden.
+    """Play the rounds again that `label` has labelled, and collect the hidden information of their decisions.
 
     Args:
         games: `(1,)` with draw queues; played in.
-        plays: the rule.
+        policy: the rule that played them.
         seed: of the labels.
         counts: `(N,)` of the labels.
-        tables: `(N, NUM_OF_TABLE)` of 0, to fill.
+        contexts: `(N, NUM_OF_CONTEXT)` of 0, to fill.
         features: `(M, NUM_OF_CANDIDATE)` of 0, to fill.
 
     Returns:
-        Whether those were the decisions.
+        Whether the decisions were the same as those of the labels.
     """
     game = games[0]
     ratings = np.empty(NUM_ACTIONS, np.float32)
     actions = np.empty(MAX_CANDIDATES, np.int64)
     after = np.empty(NUM_KINDS, np.uint64)
-    noted, rows, number = 0, 0, 0
-    while noted < len(counts):
+    row, first, number = 0, 0, 0
+    while row < len(counts):
         deal_round(game, seed, number)
         number += 1
         while game.ending == NOT_ENDED:
             position = position_in(game)
-            rate_position(position, plays.rule, ratings)
-            count = pick_candidates(ratings, plays.margin, actions)
+            rate_position(position, policy.rule, ratings)
+            count = pick_candidates(ratings, policy.margin, actions)
             if count > 1:
-                if noted == len(counts) or counts[noted] != count:
+                if row == len(counts) or counts[row] != count:
                     return False
-                note_hidden(game, actions, count, after, tables[noted], features[rows : rows + count])
-                noted += 1
-                rows += count
+                collect_hidden(game, actions, count, after, contexts[row], features[first : first + count])
+                row += 1
+                first += count
             apply(game, best_of(ratings, position, seed))
     return True
 
 
 def main() -> None:
-    """Label, fit, and print."""
+    """Label, fit, and print the gain of each piece."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--decisions", type=int, default=1_000_000)
     parser.add_argument("--rules", default="gamelake")
@@ -186,16 +200,16 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     rules = as_rules(options.rules)
-    plays = Policy(EXPERT, margin=np.float32(MARGIN))
+    policy = Policy(EXPERT, margin=np.float32(MARGIN))
 
     def chunk(number: int) -> tuple[Decisions, Halves, Halves]:
         seed = np.uint64(derive_seed(np.uint64(options.seed), np.uint64(number)))
-        decisions = label(rules, plays, int(seed), CHUNK)
-        tables = np.zeros((len(decisions), NUM_OF_TABLE), np.float32)
+        decisions = label(rules, policy, int(seed), CHUNK)
+        contexts = np.zeros((len(decisions), NUM_OF_CONTEXT), np.float32)
         features = np.zeros((len(decisions.labels), NUM_OF_CANDIDATE), np.float32)
-        if not note_all(new_games(rules, 1, draw_queues=True), plays, seed, decisions.counts, tables, features):
-            raise RuntimeError(f"chunk {number}: the rounds played again were others than those labelled")
-        return decisions, tables.astype(np.float16), features.astype(np.float16)
+        if not collect_all(new_games(rules, 1, draw_queues=True), policy, seed, decisions.counts, contexts, features):
+            raise RuntimeError(f"chunk {number}: the rounds that were played again differ from the labelled ones")
+        return decisions, contexts.astype(np.float16), features.astype(np.float16)
 
     with ThreadPoolExecutor(options.workers) as executor:
         chunks = list(executor.map(chunk, range(-(-options.decisions // CHUNK))))
@@ -211,24 +225,24 @@ def main() -> None:
 
 
 def _with(
-    chunks: list[tuple[Decisions, Halves, Halves]], of_table: tuple[int, ...], of_candidate: tuple[int, ...]
+    chunks: list[tuple[Decisions, Halves, Halves]], of_context: tuple[int, ...], of_candidate: tuple[int, ...]
 ) -> Decisions:
-    """The decisions of some chunks with more numbers of the table and of the candidates."""
+    """The decisions of some chunks with these columns beside the ordinary features."""
     return Decisions.join(
         [
             Decisions(
-                np.concatenate([decisions.contexts, tables[:, of_table]], axis=1),
+                np.concatenate([decisions.contexts, contexts[:, of_context]], axis=1),
                 np.concatenate([decisions.features, features[:, of_candidate]], axis=1),
                 decisions.counts,
                 decisions.labels,
             )
-            for decisions, tables, features in chunks
+            for decisions, contexts, features in chunks
         ]
     )
 
 
 def _fit(decisions: Decisions, seed: int) -> ScorerNet:
-    """A scorer fitted as the recipe does it."""
+    """A scorer fitted as the recipe `branching` fits it."""
     recipe = BranchingConfig()
     torch.manual_seed(seed)
     net = ScorerNet(decisions.contexts.shape[1], decisions.features.shape[1])
@@ -238,7 +252,7 @@ def _fit(decisions: Decisions, seed: int) -> ScorerNet:
 
 
 def _gains_of(net: ScorerNet, decisions: Decisions) -> Floats:
-    """`(N,)` how far the label of the choice is above that of the rule's."""
+    """`(N,)` label of the scorer's choice less that of the rule's choice."""
     bonus = ChoiceConfig().bonus
     gains = []
     with torch.no_grad():

@@ -1,20 +1,21 @@
-"""What `search` gains over the scorer whose moves it tries: `scripts/gain_of_search.py --rounds 500`.
+"""Measure what `search` gains over the candidate scorer whose moves it searches.
 
-Whole rounds would have to be very many, so moves are compared. Rounds of the scorer against itself are played; where
-`search` would throw another tile, both throws are tried in the true position, with the stock dealt again several
-times: played on by the rule to the mover's third next turn, and valued there and before by the network that sees all
-racks. What the moves of one seat gain in a round is added up. But for what the network misjudges, that is what whole
-rounds of one `search` against three of the scorer would show, with a fraction of their scatter.
+    .venv/bin/python scripts/studies/search_gain.py --rounds 250
+
+To measure whole rounds would take very many of them, so single moves are compared. The scorer plays against itself.
+Where `search` would throw another tile, both throws are tried in the true position, with the stock shuffled several
+times: the rule plays on to the mover's third next turn, and the value network, which sees all racks, values the
+position there and at the two turns before. The gains of one seat in a round are added up. Apart from the errors of the
+value network, the sum is what one `search` against three of the scorer would gain in whole rounds, with far less
+variance.
+
+Result: docs/experiments/search.md, "What search gains over its scorer".
 """
 
 import argparse
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from okey_agents.bots.search import SearchBot
 from okey_agents.bots.shipped import shipped_scorer
@@ -34,8 +35,8 @@ OWN_TURNS = 3
 
 
 def main() -> None:
-    """Play, try, and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Play, compare the throws, and print the gain so far after every 50 rounds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--rules", default="gamelake")
     parser.add_argument("--rollouts", type=int, default=400)
@@ -48,30 +49,30 @@ def main() -> None:
     rollouts = RolloutSettings(rule, rule, OWN_TURNS, load_value(options.rules))
     games = new_games(Rules.preset(options.rules), 3, draw_queues=True)
     seen = np.zeros(1, OBSERVATION)
-    first = np.zeros(1, np.int64)
+    indices = np.zeros(1, np.int64)
     labels = np.zeros(2, np.float32)
     gains = np.zeros((options.rounds, NUM_SEATS))
-    changed, moves, thinking = 0, 0, 0.0
+    changed, searched, seconds = 0, 0, 0.0
     for number in range(options.rounds):
         games["seed"][0] = derive_seed(options.seed, number)
         deal_in(games, 0, NO_SEAT)
         while games["ending"][0] == NOT_ENDED:
-            observe_at(games, first, seen)
+            observe_at(games, indices, seen)
             move = int(scorer.act_batch(seen)[0])
             if games["phase"][0] == PHASE_THROW:
                 began = time.process_time()
                 other = int(search.act_batch(seen)[0])
-                thinking += time.process_time() - began
-                moves += 1
+                seconds += time.process_time() - began
+                searched += 1
                 if other != move:
                     changed += 1
                     seat = int(games["turn"][0])
                     for shuffle in range(options.shuffles):
                         games[1] = games[0]
-                        seed = np.uint64(derive_seed(derive_seed(options.seed, moves), shuffle))
+                        seed = np.uint64(derive_seed(derive_seed(options.seed, searched), shuffle))
                         deal_stock_again(games[1], seed)
-                        tried = np.array([move, other])
-                        label_candidates(games[1:], tried, rollouts, seed, labels)
+                        throws = np.array([move, other])
+                        label_candidates(games[1:], throws, rollouts, seed, labels)
                         gains[number, seat] += float(labels[1] - labels[0]) / options.shuffles
             act_in(games, 0, move)
         if (number + 1) % 50 == 0 or number + 1 == options.rounds:
@@ -79,7 +80,7 @@ def main() -> None:
             print(
                 f"{number + 1} rounds: {gain.mean:+.4f} ± {gain.margin:.4f} points a round, "
                 f"{changed / (number + 1) / NUM_SEATS:.2f} moves of a seat changed, "
-                f"{1000 * thinking / moves:.1f} ms a throw",
+                f"{1000 * seconds / searched:.1f} ms a throw",
                 flush=True,
             )
 

@@ -1,15 +1,17 @@
-"""Find what the weights of the rungs should be, and check them on fresh deals.
+"""Measure what the weights of the rules `efficient` and `expert` should be, and check them on fresh deals.
 
-    scripts/tune.py clues                      the tables of thinking/tile_odds.py, from rounds of `efficient`
-    scripts/tune.py throws --rules gamelake    the weights of throws by distance, from trying every good throw
-    scripts/tune.py takes                      how much more than waiting an offered tile must be worth
-    scripts/tune.py check --seed 99            the rungs of weights one above the other, on deals of that seed
+    .venv/bin/python scripts/studies/rule_weights.py odds                   the regressions of thinking/tile_odds.py
+    .venv/bin/python scripts/studies/rule_weights.py throws --rows 300000   what each feature of a throw is worth
+    .venv/bin/python scripts/studies/rule_weights.py takes --rows 100000    when an offered tile is worth taking
+    .venv/bin/python scripts/studies/rule_weights.py check --seed 100       the rules on the deals of that seed
 
-`throws` and `takes` try moves in rounds of `expert` against itself (`fits/rule_weights.py`). They regress the points at
-the end of the round on the features of the moves, by distance, within each decision. Weights are in score units: the
-price of a feature is divided by that of an unseen useful tile. Nothing is written: a person reads the tables, puts
-round numbers into the bots and lets `check` decide, on deals that no table has seen. The same seed gives the same
-table.
+`throws` and `takes` try moves in rounds of `expert` against itself (`okey_agents.training.fits.rule_weights`). They
+regress the points to the end of the round on the differences between the moves of one decision, for each distance to a
+finish. Weights are in score units: the price of a feature divided by the price of one unseen useful tile. Nothing is
+written. A person reads the tables, puts round numbers into the rules, and `check` decides on deals that no table has
+seen. The same seed gives the same table.
+
+Result: docs/experiments/rule_bots.md, "Prices of tiles, and the weights made from them".
 """
 
 import argparse
@@ -38,24 +40,24 @@ Numbers = npt.NDArray[np.float64]
 
 GROUPS = (("1", 1, 1), ("2", 2, 2), ("3", 3, 3), ("4 and more", 4, 14))
 FLAT = (7.0, 7.0, 7.0, 7.0)
-"""The best price of an unknown tile that is the same at all distances."""
+"""The best price of a draw if the price is the same at all distances."""
 SHARE = 0.3
 """Share of the decisions in which moves are tried."""
 
 
 def main() -> None:
-    """Read the command line and print one table."""
+    """Read the command line, and print one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("clues", "throws", "takes", "check"))
+    parser.add_argument("what", choices=("odds", "throws", "takes", "check"))
     parser.add_argument("--rules", default="gamelake", help="preset (default: gamelake)")
-    parser.add_argument("--rows", type=int, default=200_000, help="moves tried or faces watched (default: 200,000)")
+    parser.add_argument("--rows", type=int, default=200_000, help="moves tried, or tiles seen (default: 200,000)")
     parser.add_argument("--deals", type=int, default=10_000, help="deals of a check, four rounds each")
-    parser.add_argument("--seed", type=int, default=1, help="settles everything")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same table")
     arguments = parser.parse_args()
     rules, seed = Rules.preset(arguments.rules), np.uint64(arguments.seed)
     began = time.perf_counter()
-    if arguments.what == "clues":
-        print_clues(rules, arguments.rows, seed)
+    if arguments.what == "odds":
+        print_odds(rules, arguments.rows, seed)
     elif arguments.what == "throws":
         print_throws(rules, arguments.rows, seed)
     elif arguments.what == "takes":
@@ -71,7 +73,7 @@ def main() -> None:
 
 
 def print_throws(rules: Rules, rows: int, seed: np.uint64) -> None:
-    """What each feature of a throw is worth in points, and in useful tiles."""
+    """Print what each feature of a throw is worth in points, and in useful tiles."""
     decisions, distances = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     features, points = np.zeros((rows, len(THROW_FEATURES))), np.zeros(rows)
     games = new_games(rules, 2, draw_queues=True)
@@ -85,12 +87,12 @@ def print_throws(rules: Rules, rows: int, seed: np.uint64) -> None:
         print(f"distance {name}: {len(rows_of)} throws; points ± 1.96 standard errors, and in useful tiles")
         for column, (feature, price, error) in enumerate(zip(THROW_FEATURES, prices, errors, strict=True)):
             if not features[rows_of, column].any():
-                continue  # a spare joker where it is not dear
+                continue  # a spare false joker, under rules where finishing with it is not worth more
             print(f"  {feature:<14} {price:+.4f} ± {1.96 * error:.4f}  {price / prices[0]:+.2f}")
 
 
 def print_takes(rules: Rules, rows: int, seed: np.uint64) -> None:
-    """From how many useful tiles on an offered tile is worth more than a draw."""
+    """Print the gain in useful tiles from which an offered tile is worth more than a draw."""
     distances, nearer = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     gains, points = np.zeros(rows), np.zeros(rows)
     games = new_games(rules, 2, draw_queues=True)
@@ -110,14 +112,17 @@ def print_takes(rules: Rules, rows: int, seed: np.uint64) -> None:
 
 
 def within(values: Numbers, number: npt.NDArray[np.int64]) -> Numbers:
-    """`(N, F)` values less the mean of their decision, whose number each row has."""
+    """`(N, F)` values less the mean of their decision; `number` `(N,)` says which decision a row belongs to."""
     sums = np.stack([np.bincount(number, column) for column in values.T], axis=1)
     centred: Numbers = values - (sums / np.bincount(number)[:, None])[number]
     return centred
 
 
 def regress(features: Numbers, values: Numbers, lost: int) -> tuple[Numbers, Numbers]:
-    """Least squares: coefficients and their standard errors; `lost` degrees of freedom went into means before."""
+    """Least squares: coefficients and their standard errors.
+
+    `lost` is the number of degrees of freedom that means have used before.
+    """
     square = features.T @ features + 1e-9 * np.eye(features.shape[1])
     coefficients = np.linalg.solve(square, features.T @ values)
     left = values - features @ coefficients
@@ -126,11 +131,11 @@ def regress(features: Numbers, values: Numbers, lost: int) -> tuple[Numbers, Num
     return np.asarray(coefficients, np.float64), errors
 
 
-# --- clues --------------------------------------------------------------------------------------------------------
+# --- odds of hidden tiles -----------------------------------------------------------------------------------------
 
 
-def print_clues(rules: Rules, rows: int, seed: np.uint64) -> None:
-    """The two tables in hundredths, as they stand in thinking/tile_odds.py."""
+def print_odds(rules: Rules, rows: int, seed: np.uint64) -> None:
+    """Print the two tables in hundredths, as thinking/tile_odds.py has them."""
     thrown, helped = np.zeros((rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(rows)
     unseen, came, copies = np.zeros((3 * rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(3 * rows), np.zeros(3 * rows)
     collect_clues(new_games(rules, 1), EFFICIENT, seed, ClueSamples(thrown, helped, unseen, came, copies))
@@ -158,7 +163,7 @@ def logistic(features: Numbers, outcomes: Numbers) -> Numbers:
 
 
 def without_each(weights: RuleWeights) -> dict[str, RuleWeights]:
-    """The weights with one thought at a time taken away."""
+    """For each part of the rule, the weights without it."""
     plain = EFFICIENT
     without = {
         "a price of takes by distance": weights._replace(wait=FLAT, wait_useful=FLAT),
@@ -179,7 +184,7 @@ def without_each(weights: RuleWeights) -> dict[str, RuleWeights]:
 
 
 def check(name: str, challenger: RuleWeights, opponent: RuleWeights, rules: Rules, deals: int, seed: np.uint64) -> None:
-    """Points a round of one challenger against three opponents."""
+    """Print the points a round of one challenger against three of the opponent."""
     points, wins = np.zeros((deals, 4), np.int64), np.zeros((deals, 4), np.int64)
     began = time.process_time()
     games = new_games(rules, 1, draw_queues=True)
