@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that are made from the code: `scripts/docs.py`. A test holds them to it."""
+"""Write the pages of docs/ that are made from the code: `.venv/bin/python scripts/docs.py`. A test compares them."""
 
 import sys
 from pathlib import Path
@@ -16,9 +16,9 @@ def encoders_page() -> str:
     lines = [
         "# Encoders",
         "",
-        "Each encoder turns what a seat may know into one float32 array of named pieces. Seats are counted from the",
-        "observer: itself, right, opposite, left. Kinds are in the order of `okey_env.tiles`: red 1 to 13, blue,",
-        "black, yellow, then the wild kind.",
+        "An encoder turns an observation into one float32 array of named pieces. Seats are counted from the observer:",
+        "itself, right, opposite, left. Kinds are in the order of `okey_env.tiles`: red 1 to 13, blue, black, yellow,",
+        "then the wild kind. [learning.md](learning.md) shows how to write one.",
         "",
         "This page is made by `scripts/docs.py`.",
     ]
