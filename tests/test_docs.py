@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from okey_agents import cli
-from okey_agents.training.config import load_config
+from okey_agents.training.recipes import load_config
 from tests.places import ROOT, load_script
 
 NOTEBOOK = ROOT / "docs" / "experiments"
@@ -110,6 +110,8 @@ def parse(command: str) -> argparse.Namespace:
     assert verb in cli._verbs(), f"`{command}`: there is no verb {verb}"
     parser = argparse.ArgumentParser(prog=f"okey {verb}")
     cli._import(verb).add_arguments(parser)
+    if rest and rest[-1].startswith("--"):  # a text may name an option without a value
+        assert rest.pop() in parser._option_string_actions, f"`{command}`: there is no such option"
     return parser.parse_intermixed_args(rest)
 
 
