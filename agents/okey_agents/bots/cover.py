@@ -219,7 +219,7 @@ def choose_batch(records: npt.NDArray[np.record], seed: np.uint64, actions: npt.
 
 
 class CoverBot(CompiledBot):
-    """Most tiles in complete melds, as the open programs for Okey play it; takes a throw only if they become more."""
+    """A rule: the most tiles in complete melds, as open Okey programs play; close to `efficient`; any rules."""
 
     name = "cover"
     choose_batch = staticmethod(choose_batch)

@@ -110,7 +110,7 @@ def nth_kind(kinds: int, n: int) -> int:
 
 
 class GreedyBot(CompiledBot):
-    """Nearest to a finish by the exact distance, ties at random; takes a throw only if it comes nearer."""
+    """A rule: the smallest exact distance to a finish (shanten), ties at random; far above `random`; any rules."""
 
     name = "greedy"
     choose_batch = staticmethod(choose_batch)

@@ -33,7 +33,7 @@ def choose_batch(records: npt.NDArray[np.record], seed: np.uint64, actions: npt.
 
 
 class RandomBot(CompiledBot):
-    """Any legal action, each as likely."""
+    """A legal action drawn at random, each with the same probability; the weakest bot; any rules."""
 
     name = "random"
     choose_batch = staticmethod(choose_batch)

@@ -53,14 +53,14 @@ class RatedBot(CompiledBot):
 
 
 class EfficientBot(RatedBot):
-    """A rule: the exact distance first, then the most unseen useful tiles; about 0.1 points a round below `expert`."""
+    """A rule: the smallest distance, then the most unseen useful tiles; far above `greedy`; any rules."""
 
     name = "efficient"
     weights = EFFICIENT
 
 
 class ExpertBot(RatedBot):
-    """The strongest rule: `efficient`, with an eye for the shape of the hand, the neighbour and dear finishes."""
+    """A rule: `efficient` with tile odds, hand shape and danger; the strongest rule; any rules."""
 
     name = "expert"
     weights = EXPERT

@@ -15,15 +15,15 @@ Floats = npt.NDArray[np.float32]
 
 
 class ScorerBot:
-    """A network that chooses among the moves that the rule holds for good.
+    """A neural network that chooses among the moves that a rule rates best, the candidates.
 
     Args:
         name: the name under which it is reported.
         rule: the weights of the rule.
-        weights: `(NUM_WEIGHTS,)` float32.
-        margin: within how many rating units of the rule's best a move is a candidate.
-        bonus: what the rule's own choice is given on top of its score.
-        manifest: what `bot.json` says of it.
+        weights: `(NUM_WEIGHTS,)` float32, of the network.
+        margin: a move is a candidate if its rating is at most so much below the best, in score units.
+        bonus: points that the rule's own choice gets on top of its score.
+        manifest: the content of `bot.json`.
 
     Raises:
         ValueError: the weights have another shape.

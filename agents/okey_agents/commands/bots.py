@@ -10,18 +10,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print each bot's name and the first line of its docstring."""
+    """Print each bot's name and the first line of the docstring of its entry point."""
+    from importlib.metadata import entry_points
+
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    from okey_env.bots import bot_names, make_bot
+    from okey_env.bots import BOTS_GROUP, make_bot
 
     grid = Table("name", "what it is")
-    for name in bot_names():
+    for name, entry in sorted((entry.name, entry) for entry in entry_points(group=BOTS_GROUP)):
         try:
-            what = (type(make_bot(name)).__doc__ or "").strip().partition("\n")[0]
+            make_bot(name)
+            what = Text((entry.load().__doc__ or "").strip().partition("\n")[0])
         except ValueError as error:
-            what = f"[red]{error}[/red]"
+            what = Text(str(error), style="red")
         grid.add_row(name, what)
     Console().print(grid)
     return 0

@@ -1,8 +1,8 @@
 """What the open tiles tell about the hidden ones: four chances for each face, by a small network.
 
 What has been thrown, taken, left lying or is still unseen around a face says who needs it and where its copies are.
-`tile_odds` weighs that in two sums, which is quick, and what the rules go by; the network here knows nearly twice as much
-beyond what the progress of the round says (training_configs/README.md), and is for those who look more closely.
+`tile_odds` weighs that in two sums, which is quick, and what the rules go by; the network here knows nearly twice as
+much beyond what the progress of the round says (training_configs/README.md), and is for those who look more closely.
 
 It looks at each face in the same way: at the face itself, those one and two away in runs, and its number in the other
 colours, in two layers. So it is the same under all 48 symmetries of the tiles. It reads a `Position`, which is what the

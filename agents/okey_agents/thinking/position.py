@@ -13,7 +13,7 @@ import numpy as np
 
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import kind_set
-from okey_env.engine.hand.bits import as_int
+from okey_env.engine.hand.bits import Hand, as_int
 from okey_env.engine.random import derive_seed
 from okey_env.engine.scoring import ScoringRules, scoring_rules
 from okey_env.engine.state import NO_SEAT, NO_TILE
@@ -67,6 +67,12 @@ class Position(NamedTuple):
     known_right: int  # lies in the right-hand neighbour's rack, as everyone has seen; empty if only tops are shown
     known_opposite: int
     known_left: int
+
+
+@kernel
+def own_hand(position: Position) -> Hand:
+    """The rack of the mover as the solver reads it."""
+    return Hand(position.once, position.twice, position.wilds)
 
 
 # --- bytes by kind as words ---------------------------------------------------------------------------------------

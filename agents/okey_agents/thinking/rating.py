@@ -1,4 +1,4 @@
-"""The judgement that `efficient` and `expert` share: what every legal action is worth, as a weighted sum.
+"""The rating that `efficient` and `expert` share: what every legal action is worth, as a weighted sum.
 
 Ratings are in *score units*: one unseen useful tile is 1. A rung is a row of weights, and a weight of 0 switches a
 thought off. A throw is worth
@@ -11,10 +11,12 @@ An offered tile is worth the best throw after it was taken; a draw is worth the 
 unknown tile. A finish is worth more than all that, by its points, and waiting for a dearer one is weighed against it.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.thinking.position import Position, seed_of_position
+from okey_agents.thinking.position import Position, own_hand, seed_of_position
 from okey_agents.thinking.rule_weights import RuleWeights
 from okey_agents.thinking.tile_odds import NEEDED_MEAN, coming_rate, needed_chance
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
@@ -22,6 +24,7 @@ from okey_env.engine._jit import kernel
 from okey_env.engine.hand import (
     KIND_OF_BIT,
     WILD_BIT,
+    Hand,
     analyse,
     distance_and_useful,
     finishing_pairs,
@@ -29,13 +32,15 @@ from okey_env.engine.hand import (
     lowest_bit,
     pairs_distance,
     popcount,
+    with_tile,
+    without_tile,
 )
 from okey_env.engine.hand.after_draw import prepare_after_draw, throws_after_draw
 from okey_env.engine.hand.bits import FACES, as_int, both_ends, with_top
 from okey_env.engine.random import advance, below
 from okey_env.engine.scoring import best_finish_points, finish_points
 from okey_env.engine.state import PHASE_DRAW
-from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD
+from okey_env.tiles import NUM_KINDS, NUM_SEATS, RACK_SIZE, WILD
 
 SHOWN = 1000.0
 """The rating of showing the indicator's twin: points for nothing."""
@@ -95,8 +100,7 @@ def rate_position(position: Position, weights: RuleWeights, ratings: Ratings) ->
     else:
         after = np.empty(NUM_KINDS, np.uint64)
         worths = np.full(NUM_KINDS, -1.0)
-        once, twice, wilds = position.once, position.twice, position.wilds
-        distance, keep, _ = rate_throws(position, once, twice, wilds, weights, after, worths, ratings)
+        distance, keep, _ = rate_throws(position, own_hand(position), weights, after, worths, ratings)
         if distance > 0 and weights.ahead[min(distance, 4) - 1] != 0.0:
             rate_after_draw(position, distance, keep, weights, after, ratings)
     if position.can_show:
@@ -112,33 +116,27 @@ def rate_draw_and_take(position: Position, weights: RuleWeights, ratings: Rating
     if not (position.can_draw and position.can_take):
         ratings[DRAW if position.can_draw else TAKE] = 0.0
         return
-    once, twice, wilds = position.once, position.twice, position.wilds
+    hand = own_hand(position)
     bit = kind_set(position.offer)
-    if position.offer == WILD:
-        wilds += 1
-    else:
-        twice |= once & bit
-        once |= bit
     after = np.empty(NUM_KINDS, np.uint64)
     worths = np.full(NUM_KINDS, -1.0)
     found = np.empty(1, np.uint64)
     throws = np.full(NUM_ACTIONS, -np.inf, np.float32)
-    distance, keep, worth = rate_throws(position, once, twice, wilds, weights, after, worths, throws)
+    distance, keep, worth = rate_throws(position, with_tile(hand, position.offer), weights, after, worths, throws)
     ratings[TAKE] = worth
     distance_taken = distance
     if distance > 0 and position.offer != WILD and keep & as_int(bit) != 0:
         useful = as_int(after[position.offer])  # to throw the offered tile again leaves the hand as it is
     else:
-        once, twice, wilds = position.once, position.twice, position.wilds
-        distance, useful_word = distance_and_useful(once, twice, wilds, position.run_13_1, found)
+        distance, useful_word = distance_and_useful(hand.once, hand.twice, hand.wilds, position.run_13_1, found)
         worths[:] = -1.0
         useful = as_int(useful_word)
     if distance == 0:
-        points = points_of_draw(position, dear_tiles(position, position.once, position.twice, position.wilds, after))
+        points = points_of_draw(position, dear_tiles(position, hand, after))
         ratings[DRAW] = FINISHED + POINT * points
         return
     worth = worth_of(position, useful, distance, weights, worths) - weights.step * distance
-    worth = max(worth, worth_as_pairs(position, position.once, position.twice, position.wilds, distance, weights))
+    worth = max(worth, worth_as_pairs(position, hand, distance, weights))
     waits = weights.wait_useful if distance_taken < distance else weights.wait
     ratings[DRAW] = worth + waits[min(distance, 4) - 1]
 
@@ -148,20 +146,13 @@ def rate_draw_and_take(position: Position, weights: RuleWeights, ratings: Rating
 
 @kernel
 def rate_throws(
-    position: Position,
-    once: np.uint64,
-    twice: np.uint64,
-    wilds: int,
-    weights: RuleWeights,
-    after: Sets,
-    worths: Worths,
-    ratings: Ratings,
+    position: Position, hand: Hand, weights: RuleWeights, after: Sets, worths: Worths, ratings: Ratings
 ) -> tuple[int, int, float]:
     """The ratings of throws and finishes of 15 tiles, which need not be those that the mover has.
 
     Args:
         position: what the mover sees.
-        once, twice, wilds: the hand.
+        hand: the 15 tiles.
         weights: what the rung cares for.
         after: `(53,)`, filled as by `analyse`.
         worths: `(53,)`, what is known of the tiles so far.
@@ -171,43 +162,49 @@ def rate_throws(
         The distance of the hand to melds; the kinds whose throw keeps it, as a word; and what the hand is worth: the
         best finish, or what is left of it after the best throw, whatever else counts at that throw.
     """
-    distance, keep_word, _ = analyse(once, twice, wilds, position.run_13_1, after)
+    distance, keep_word, _ = analyse(hand.once, hand.twice, hand.wilds, position.run_13_1, after)
     keep = as_int(keep_word)
-    by_pairs = as_int(finishing_pairs(once, twice, wilds))
+    by_pairs = as_int(finishing_pairs(hand.once, hand.twice, hand.wilds))
     if distance == 0 or by_pairs != 0:
         rate_finishes(position, keep if distance == 0 else 0, by_pairs, ratings)
     if distance == 0:
-        most = rate_waiting(position, once, twice, wilds, keep, weights, ratings)
+        most = rate_waiting(position, hand, keep, weights, ratings)
         worth = most
     else:
-        most, worth = rate_good_throws(position, once, twice, wilds, distance, keep, weights, after, worths, ratings)
-    others = as_int(once) & FACES & ~keep
+        throws = GoodThrows(hand=hand, distance=distance, keep=keep, after=after)
+        most, worth = rate_good_throws(position, throws, weights, worths, ratings)
+    others = as_int(hand.once) & FACES & ~keep
     while others:
         ratings[THROW + as_int(KIND_OF_BIT[lowest_bit(others)])] = most - weights.step
         others &= others - 1
-    if wilds > 0:
+    if hand.wilds > 0:
         ratings[THROW + WILD] = most - weights.step - LOST_WILD
     if distance > 0:
-        worth = max(worth, rate_throws_for_pairs(position, once, twice, wilds, distance, weights, ratings))
+        worth = max(worth, rate_throws_for_pairs(position, hand, distance, weights, ratings))
     if distance == 0 or by_pairs != 0:
         worth = float(ratings.max())
     return distance, keep, worth
 
 
+class GoodThrows(NamedTuple):
+    """The throws of 15 tiles that keep the distance."""
+
+    hand: Hand
+    """The 15 tiles."""
+    distance: int
+    """Of the hand to melds, above 0."""
+    keep: int
+    """The kinds whose throw keeps it, as a word."""
+    after: Sets
+    """`(53,)` by kind thrown: the kinds that then shorten the distance."""
+
+
 @kernel
 def rate_good_throws(
-    position: Position,
-    once: np.uint64,
-    twice: np.uint64,
-    wilds: int,
-    distance: int,
-    keep: int,
-    weights: RuleWeights,
-    after: Sets,
-    worths: Worths,
-    ratings: Ratings,
+    position: Position, throws: GoodThrows, weights: RuleWeights, worths: Worths, ratings: Ratings
 ) -> tuple[float, float]:
     """Rate the throws that keep the distance; returns the highest rating, and what is left after that throw."""
+    hand, distance, keep, after = throws
     extra = weights.throws[min(distance, 4) - 1]
     most, worth_then = -np.inf, -np.inf
     tiles = keep
@@ -217,10 +214,10 @@ def rate_good_throws(
         kind = as_int(KIND_OF_BIT[bit])
         worth = worth_of(position, as_int(after[kind]), distance, weights, worths) - weights.step * distance
         rating = worth
-        rating -= extra.one_away * near_tiles(once, bit, 1, position.run_13_1)
-        rating -= extra.two_away * near_tiles(once, bit, 2, position.run_13_1)
-        rating -= extra.same_number * popcount(as_int(once) & same_number(bit))
-        rating -= extra.twin * (as_int(twice) >> bit & 1)
+        rating -= extra.one_away * near_tiles(hand.once, bit, 1, position.run_13_1)
+        rating -= extra.two_away * near_tiles(hand.once, bit, 2, position.run_13_1)
+        rating -= extra.same_number * popcount(as_int(hand.once) & same_number(bit))
+        rating -= extra.twin * (as_int(hand.twice) >> bit & 1)
         if extra.needed != 0.0:
             rating -= extra.needed * (needed_chance(position, bit) - NEEDED_MEAN)
         ratings[THROW + kind] = rating
@@ -228,7 +225,7 @@ def rate_good_throws(
             most, worth_then = rating, worth
     weight = weights.spare_joker[min(distance, 4) - 1]
     if position.rules.false_joker_as_okey != 0 and weight != 0.0:
-        most = max(most, reward_spare_joker(position, once, twice, wilds, distance, keep, weights, worths, ratings))
+        most = max(most, reward_spare_joker(position, throws, weights, worths, ratings))
     return most, worth_then
 
 
@@ -257,10 +254,9 @@ def rate_after_draw(
     while tiles:
         bit = lowest_bit(tiles)
         tiles &= tiles - 1
-        tile = np.uint64(1 << bit)
-        once, twice = position.once & ~(tile & ~position.twice), position.twice & ~tile
-        useful = as_int(after[KIND_OF_BIT[bit]])
-        seconds[bit] = mean_useful_after_draw(position, once, twice, position.wilds, distance, useful, then)
+        kind = as_int(KIND_OF_BIT[bit])
+        left = without_tile(own_hand(position), kind)
+        seconds[bit] = mean_useful_after_draw(position, left, distance, as_int(after[kind]), then)
         total += seconds[bit]
     tiles = close
     while tiles:
@@ -272,25 +268,19 @@ def rate_after_draw(
 
 
 @kernel
-def mean_useful_after_draw(
-    position: Position,
-    once: np.uint64,
-    twice: np.uint64,
-    wilds: int,
-    distance: int,
-    useful: int,
-    after: Sets,
-) -> float:
+def mean_useful_after_draw(position: Position, hand: Hand, distance: int, useful: int, after: Sets) -> float:
     """The unseen useful tiles after the next useful tile has come and the best tile was thrown: the mean.
 
     Args:
         position: what the mover sees.
-        once, twice, wilds: a hand of 14 tiles.
+        hand: 14 tiles.
         distance: of the hand, above 1.
         useful: the kinds that shorten it.
         after: `(53,)` to work in.
     """
-    drawing = prepare_after_draw(once, twice, 14 - wilds - distance, useful & FACES, position.run_13_1)
+    drawing = prepare_after_draw(
+        hand.once, hand.twice, RACK_SIZE - hand.wilds - distance, useful & FACES, position.run_13_1
+    )
     total, weight = 0, 0
     kinds = useful & FACES & position.unseen
     while kinds:
@@ -309,23 +299,17 @@ def mean_useful_after_draw(
 
 @kernel
 def reward_spare_joker(
-    position: Position,
-    once: np.uint64,
-    twice: np.uint64,
-    wilds: int,
-    distance: int,
-    keep: int,
-    weights: RuleWeights,
-    worths: Worths,
-    ratings: Ratings,
+    position: Position, throws: GoodThrows, weights: RuleWeights, worths: Worths, ratings: Ratings
 ) -> float:
     """Add to the ratings of good throws what they leave for a finish on a false joker; returns the highest rating."""
+    hand, distance, keep, _ = throws
     joker = kind_set(position.okey)
     weight = weights.spare_joker[min(distance, 4) - 1]
     if keep & as_int(joker) == 0:
         return -np.inf
     without = np.empty(NUM_KINDS, np.uint64)
-    _, keep_word, _ = analyse(once & ~(joker & ~twice), twice & ~joker, wilds, position.run_13_1, without)
+    left = without_tile(hand, position.okey)
+    _, keep_word, _ = analyse(left.once, left.twice, left.wilds, position.run_13_1, without)
     most = -np.inf
     tiles = keep & as_int(keep_word)
     while tiles:
@@ -338,25 +322,17 @@ def reward_spare_joker(
 
 @kernel
 def rate_throws_for_pairs(
-    position: Position,
-    once: np.uint64,
-    twice: np.uint64,
-    wilds: int,
-    distance: int,
-    weights: RuleWeights,
-    ratings: Ratings,
+    position: Position, hand: Hand, distance: int, weights: RuleWeights, ratings: Ratings
 ) -> float:
-    """Raise the ratings of the throws after which the hand is worth more as pairs; returns the most it is so worth."""
+    """Raise the ratings of throws after which the hand is worth more as seven pairs; returns the highest such worth."""
     most = -np.inf
-    if pairs_distance(once, twice, wilds) > distance:
+    if pairs_distance(hand.once, hand.twice, hand.wilds) > distance:
         return most
-    tiles = as_int(once) & FACES
+    tiles = as_int(hand.once) & FACES
     while tiles:
-        tile = tiles & -tiles
         kind = as_int(KIND_OF_BIT[lowest_bit(tiles)])
-        tiles ^= tile
-        bit = np.uint64(tile)
-        worth = worth_as_pairs(position, once & ~(bit & ~twice), twice & ~bit, wilds, distance, weights)
+        tiles &= tiles - 1
+        worth = worth_as_pairs(position, without_tile(hand, kind), distance, weights)
         ratings[THROW + kind] = max(ratings[THROW + kind], np.float32(worth))
         most = max(most, worth)
     return most
@@ -378,17 +354,15 @@ def rate_finishes(position: Position, by_melds: int, by_pairs: int, ratings: Rat
 
 
 @kernel
-def rate_waiting(
-    position: Position, once: np.uint64, twice: np.uint64, wilds: int, keep: int, weights: RuleWeights, ratings: Ratings
-) -> float:
+def rate_waiting(position: Position, hand: Hand, keep: int, weights: RuleWeights, ratings: Ratings) -> float:
     """Rate throws that leave 14 tiles complete: not to finish now, for a dearer finish next time.
 
     Returns:
         A rating below all of a complete hand.
     """
     after = np.empty(NUM_KINDS, np.uint64)
-    if wilds > 0:
-        analyse(once, twice, wilds - 1, position.run_13_1, after)
+    if hand.wilds > 0:
+        analyse(hand.once, hand.twice, hand.wilds - 1, position.run_13_1, after)
     risk = min(1.0, weights.risk * position.throws / 20.0)
     if position.stock_left < NUM_SEATS:
         risk = 1.0  # there is no next turn with a draw
@@ -397,18 +371,18 @@ def rate_waiting(
     while tiles:
         kind = as_int(KIND_OF_BIT[lowest_bit(tiles)])
         tiles &= tiles - 1
-        dear = as_int(after[kind]) if wilds > 0 else 1 << WILD_BIT
+        dear = as_int(after[kind]) if hand.wilds > 0 else 1 << WILD_BIT
         points = (1.0 - risk) * points_of_draw(position, dear) - risk * ordinary
         ratings[THROW + kind] = FINISHED + POINT * points
     return 0.0
 
 
 @kernel
-def dear_tiles(position: Position, once: np.uint64, twice: np.uint64, wilds: int, after: Sets) -> int:
+def dear_tiles(position: Position, hand: Hand, after: Sets) -> int:
     """The kinds with which 14 complete tiles finish on a wild tile."""
-    if wilds == 0:
+    if hand.wilds == 0:
         return 1 << WILD_BIT
-    _, _, useful = analyse(once, twice, wilds - 1, position.run_13_1, after)
+    _, _, useful = analyse(hand.once, hand.twice, hand.wilds - 1, position.run_13_1, after)
     return as_int(useful) | 1 << WILD_BIT
 
 
@@ -426,17 +400,16 @@ def points_of_draw(position: Position, dear: int) -> float:
 
 
 @kernel
-def worth_as_pairs(
-    position: Position, once: np.uint64, twice: np.uint64, wilds: int, distance: int, weights: RuleWeights
-) -> float:
-    """What 14 tiles are worth as seven pairs; -inf if they are further from them than `distance`."""
-    missing = pairs_distance(once, twice, wilds)
+def worth_as_pairs(position: Position, hand: Hand, distance: int, weights: RuleWeights) -> float:
+    """What 14 tiles are worth as seven pairs; -inf if they are further from seven pairs than `distance`."""
+    missing = pairs_distance(hand.once, hand.twice, hand.wilds)
     if missing > distance:
         return -np.inf
-    pairs = popcount(as_int(twice) & FACES)
-    useful = as_int(once) & ~as_int(twice) & FACES | 1 << WILD_BIT
+    once, twice = as_int(hand.once), as_int(hand.twice)
+    pairs = popcount(twice & FACES)
+    useful = once & ~twice & FACES | 1 << WILD_BIT
     if popcount(useful) - 1 < 7 - pairs:
-        useful |= ~as_int(twice) & FACES
+        useful |= ~twice & FACES
     return weights.pairs_tile * unseen_of(position, useful) - weights.pairs_step * missing
 
 

@@ -11,6 +11,8 @@ Like every world, such a one agrees exactly with what was seen. How often a rack
 games of `efficient` with the measurement in `docs/search.md`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -76,7 +78,7 @@ def sample_worlds(
 @kernel
 def advance_racks(seen: np.record, tiles: Tiles, sizes: npt.NDArray[np.int64], state: np.uint64, after: Sets) -> None:
     """Let the hidden racks of a hidden order draw and throw, in any order of the seats; `after` is to work in."""
-    open_once, open_twice = open_tiles(seen)
+    hidden = hidden_kinds(seen)
     stock = int(sizes.sum())
     state = advance(state)
     begin = below(state, NUM_SEATS - 1)
@@ -85,12 +87,35 @@ def advance_racks(seen: np.record, tiles: Tiles, sizes: npt.NDArray[np.int64], s
         first = 0
         for before in range(step - 1):
             first += sizes[before]
-        state = advance_rack(seen, step, tiles, first, sizes[step - 1], stock, open_once, open_twice, state, after)
+        stretch = Stretch(step=step, first=first, size=sizes[step - 1], stock=stock)
+        state = advance_rack(seen, stretch, tiles, hidden, state, after)
+
+
+class Hidden(NamedTuple):
+    """The tiles that are hidden from somebody who has no rack, as sets of kinds."""
+
+    once: int
+    """One copy at least."""
+    twice: int
+    """Both copies."""
+
+
+class Stretch(NamedTuple):
+    """Where the hidden tiles of one rack lie in a hidden order."""
+
+    step: int
+    """The seat, counted from the observer."""
+    first: int
+    """The index of its first tile."""
+    size: int
+    """The number of its tiles."""
+    stock: int
+    """The index at which the stock begins."""
 
 
 @kernel
-def open_tiles(seen: np.record) -> tuple[int, int]:
-    """The kinds of which one copy, and of which both, are hidden from somebody who has no rack."""
+def hidden_kinds(seen: np.record) -> Hidden:
+    """The tiles that are hidden from somebody who has no rack."""
     once, twice = 0, 0
     for kind in range(NUM_KINDS):
         hidden = 1 if kind == seen.indicator else 2
@@ -101,37 +126,27 @@ def open_tiles(seen: np.record) -> tuple[int, int]:
             once |= bit
         if hidden >= 2:
             twice |= bit
-    return once, twice
+    return Hidden(once=once, twice=twice)
 
 
 @kernel
 def advance_rack(
-    seen: np.record,
-    step: int,
-    tiles: Tiles,
-    first: int,
-    size: int,
-    stock: int,
-    open_once: int,
-    open_twice: int,
-    state: np.uint64,
-    after: Sets,
+    seen: np.record, stretch: Stretch, tiles: Tiles, hidden: Hidden, state: np.uint64, after: Sets
 ) -> np.uint64:
     """Let one rack of a hidden order draw from the stock and throw back to it.
 
     Args:
         seen: the OBSERVATION.
-        step: the seat, counted from the observer.
-        tiles: the hidden order; the rack's hidden tiles and the stock in it change places.
-        first, size: where the rack's hidden tiles lie in it.
-        stock: where the stock begins.
-        open_once, open_twice: of `open_tiles`.
+        stretch: whose rack, and where its hidden tiles lie.
+        tiles: the hidden order. Tiles of the rack and of the stock are exchanged in it.
+        hidden: the tiles that are hidden from somebody who has no rack.
         state: the state of a random stream.
-        after: `(53,)` to work in.
+        after: `(53,)`, overwritten.
 
     Returns:
         The state of the stream after it.
     """
+    step, first, size, stock = stretch
     if seen.turn == step and seen.phase == PHASE_THROW:
         size -= 1  # what it has just drawn is any tile
     hand = hidden_rack(seen, step, tiles[first : first + size])
@@ -159,7 +174,9 @@ def advance_rack(
             kind = as_int(KIND_OF_BIT[bit])
             useful = as_int(after[kind])
             near = surroundings(bit, run_13_1)
-            rating = 0.0 + popcount(useful & open_once) + popcount(useful & open_twice) - popcount(useful & hidden_once)
+            rating = (
+                0.0 + popcount(useful & hidden.once) + popcount(useful & hidden.twice) - popcount(useful & hidden_once)
+            )
             rating += NEAR_THROWN * popcount(near & thrown) + NEAR_REFUSED * popcount(near & refused)
             rating -= HELPED * (popcount(useful & thrown) + popcount(useful & refused))
             if rating > best:

@@ -1,6 +1,7 @@
-"""Agents that ship: bot folders made by `okey export`, each with a card that says how it was made and what it is worth.
+"""The trained bots that ship: bot folders made by `okey export`.
 
-They are known by name like the rule-based bots, and play on numpy and numba alone. `make reproduce` trains them again.
+The README.md in each folder says how the bot was trained and how strong it is. The bots have names like the rule-based
+bots, and play with numpy and numba alone. `make reproduce` trains them again.
 """
 
 from pathlib import Path
@@ -13,27 +14,27 @@ _HERE = Path(__file__).parent
 
 
 def learned_gamelake() -> Bot:
-    """The candidate scorer trained for the preset `gamelake`."""
+    """A neural network that chooses among the best moves of `expert`; trained under `gamelake`; above `expert`."""
     return shipped_scorer("gamelake")
 
 
 def learned_klasik() -> Bot:
-    """The candidate scorer trained for the preset `klasik`."""
+    """A neural network that chooses among the best moves of `expert`; trained under `klasik`; above `expert`."""
     return shipped_scorer("klasik")
 
 
 def flat_gamelake() -> Bot:
-    """The flat policy over all actions, trained for the preset `gamelake` by imitation."""
+    """A neural network that imitates `expert`; trained under `gamelake`; between `efficient` and `expert`."""
     return load_bot(_HERE / "flat-gamelake")
 
 
 def flat_klasik() -> Bot:
-    """The flat policy over all actions, trained for the preset `klasik` by imitation."""
+    """A neural network that imitates `expert`; trained under `klasik`; between `efficient` and `expert`."""
     return load_bot(_HERE / "flat-klasik")
 
 
 def shipped_scorer(preset: str) -> ScorerBot:
-    """The candidate scorer trained for a preset."""
+    """The candidate scorer that was trained under a preset."""
     bot = load_bot(_HERE / f"learned-{preset}")
     assert isinstance(bot, ScorerBot)
     return bot
