@@ -21,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_agents.evaluate.statistics import clustered_interval
+from okey_agents.thinking.neighbours import NUM_RELATIONS
 from okey_agents.thinking.rule_weights import EFFICIENT, EXPERT, RuleWeights
 from okey_agents.thinking.scorer.choose import Policy, play_duels
-from okey_agents.thinking.tile_odds import NUM_PLACES, NUM_SETS
+from okey_agents.thinking.tile_odds import NUM_SETS
 from okey_agents.training.fits.rule_weights import (
     THROW_FEATURES,
     ClueSamples,
@@ -136,17 +137,17 @@ def regress(features: Numbers, values: Numbers, lost: int) -> tuple[Numbers, Num
 
 def print_odds(rules: Rules, rows: int, seed: np.uint64) -> None:
     """Print the two tables in hundredths, as thinking/tile_odds.py has them."""
-    thrown, helped = np.zeros((rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(rows)
-    unseen, came, copies = np.zeros((3 * rows, NUM_SETS + 1, NUM_PLACES)), np.zeros(3 * rows), np.zeros(3 * rows)
+    thrown, helped = np.zeros((rows, NUM_SETS + 1, NUM_RELATIONS)), np.zeros(rows)
+    unseen, came, copies = np.zeros((3 * rows, NUM_SETS + 1, NUM_RELATIONS)), np.zeros(3 * rows), np.zeros(3 * rows)
     collect_clues(new_games(rules, 1), EFFICIENT, seed, ClueSamples(thrown, helped, unseen, came, copies))
     faces = unseen.reshape(3 * rows, -1)
     weighted = faces * copies[:, None]
     table = np.linalg.solve(weighted.T @ faces + 1e-6 * np.eye(faces.shape[1]), weighted.T @ came)
     print(f"COMING, mean {np.average(came, weights=copies):.2f}")
-    print(np.rint(100 * table.reshape(NUM_SETS + 1, NUM_PLACES)).astype(int))
+    print(np.rint(100 * table.reshape(NUM_SETS + 1, NUM_RELATIONS)).astype(int))
     print(f"NEEDED, mean {helped.mean():.3f}")
     odds = logistic(thrown.reshape(rows, -1), helped)
-    print(np.rint(100 * odds.reshape(NUM_SETS + 1, NUM_PLACES)).astype(int))
+    print(np.rint(100 * odds.reshape(NUM_SETS + 1, NUM_RELATIONS)).astype(int))
 
 
 def logistic(features: Numbers, outcomes: Numbers) -> Numbers:

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from okey_agents.thinking.neighbours import NUM_RELATIONS, related_faces
 from okey_agents.thinking.position import Position
-from okey_agents.thinking.tile_odds import NUM_PLACES, places_of
 from okey_agents.thinking.vectors import size_of
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import lowest_bit, popcount
@@ -43,8 +43,8 @@ NUM_FACES = 52
 NUM_SETS = 17
 NUM_SCALARS = 6
 CHANNELS = 24
-_FIRST = NUM_SETS * NUM_PLACES
-_SECOND = CHANNELS * NUM_PLACES
+_FIRST = NUM_SETS * NUM_RELATIONS
+_SECOND = CHANNELS * NUM_RELATIONS
 SHAPES: dict[str, tuple[int, ...]] = {
     "first": (_FIRST + NUM_SCALARS, CHANNELS),
     "bias_1": (CHANNELS,),
@@ -132,8 +132,8 @@ def predict(position: Position, faces: int, weights: Floats, chances: Floats) ->
         bit = lowest_bit(left)
         left &= left - 1
         second[:] = base
-        places = places_of(bit, position.run_13_1)
-        for place in range(NUM_PLACES):
+        places = related_faces(bit, position.run_13_1)
+        for place in range(NUM_RELATIONS):
             around[:] = np.float32(0)
             others = places[place]
             while others:
@@ -157,8 +157,8 @@ def _run_first(sets: Ints, scalars: Floats, run_13_1: bool, weights: Floats, fir
     for bit in range(NUM_FACES):
         row = first[bit]
         row[:] = base
-        places = places_of(bit, run_13_1)
-        for place in range(NUM_PLACES):
+        places = related_faces(bit, run_13_1)
+        for place in range(NUM_RELATIONS):
             kinds = places[place]
             at = place * NUM_SETS * CHANNELS
             for j in range(NUM_SETS):

@@ -1,8 +1,9 @@
 """Tile odds: what the open tiles tell about one face, as a weighted sum.
 
-Four places matter for a face: itself, the faces one and two away in runs, and its number in the other colours. For
-each of eight open or hidden sets of tiles, a table has a weight for each of the four, and a last row for the rest. The
-tables are regressions on rounds of `efficient` against itself; `scripts/studies/rule_weights.py odds` makes them anew.
+The faces in four relations to a face matter: itself, the faces one and two away in runs, and its number in the other
+colours. A table of weights has a row for each of eight open or hidden sets of tiles, with a weight for each relation,
+and a last row for what is no set. The tables are regressions on rounds of `efficient` against itself;
+`scripts/studies/rule_weights.py odds` makes them anew.
 """
 
 import math
@@ -10,21 +11,41 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from okey_agents.thinking.neighbours import (
+    ITSELF,
+    NUM_RELATIONS,
+    ONE_AWAY,
+    SAME_NUMBER,
+    TWO_AWAY,
+    related_faces,
+)
 from okey_agents.thinking.position import Position
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import popcount
-from okey_env.engine.hand.bits import WORD, both_ends, fold
 
 Table = npt.NDArray[np.float64]
 Hundredths = npt.NDArray[np.int64]
 
-NUM_SETS = 8
-NUM_PLACES = 4
-_THROWS = 20
-"""The throws that count for 1 in the last row."""
+(
+    THROWN_RIGHT,
+    THROWN_OPPOSITE,
+    THROWN_LEFT,
+    TAKEN_RIGHT,
+    TAKEN_OPPOSITE,
+    TAKEN_LEFT,
+    REFUSED,
+    UNSEEN,
+    NUM_SETS,
+) = range(9)
+"""Rows of a table: sets of tiles, as `Position` names them; their columns are the relations of `neighbours`."""
+REST = NUM_SETS
+"""The last row; its columns follow."""
+CONSTANT, THROWS, AT_END, NEXT_TO_END = range(NUM_RELATIONS)
+"""1; throws / 20; whether the number is 1 or 13; whether it is 2 or 12."""
+_THROWS_UNIT = 20
+"""The throws that count for 1."""
 
-# rows: thrown by the right, opposite, left neighbour; taken by them; refused by the right; unseen. Columns: the face
-# itself, one away, two away, the same number. Last row: a constant, throws / 20, a 1 or 13, a 2 or 12. In hundredths.
+# in hundredths
 COMING_RATES: Hundredths = np.array(
     [
         [-45, +43, +21, +32],
@@ -61,18 +82,9 @@ NEEDED_MEAN = 0.25
 
 
 @kernel
-def places_of(bit: int, run_13_1: bool) -> tuple[int, int, int, int]:
-    """The four places that matter for the face of a bit, as words."""
-    tile = both_ends(1 << bit) if run_13_1 else 1 << bit
-    one_away = fold((tile << 4 | tile >> 4) & WORD)
-    two_away = fold((tile << 8 | tile >> 8) & WORD)
-    return 1 << bit, one_away, two_away, 15 << (bit & ~3) & ~(1 << bit)
-
-
-@kernel
 def fill_set_counts(position: Position, bit: int, counts: Table) -> None:
     """Fill `(9, 4)` with what the tables weigh, for the face of a bit."""
-    places = places_of(bit, position.run_13_1)
+    related = related_faces(bit, position.run_13_1)
     sets = (
         position.thrown_right,
         position.thrown_opposite,
@@ -84,24 +96,24 @@ def fill_set_counts(position: Position, bit: int, counts: Table) -> None:
         position.unseen,
     )
     for row in range(NUM_SETS):
-        for column in range(NUM_PLACES):
-            counts[row, column] = popcount(sets[row] & places[column])
-    for column in range(NUM_PLACES):
-        counts[NUM_SETS - 1, column] += popcount(position.unseen_twice & places[column])
+        for column in range(NUM_RELATIONS):
+            counts[row, column] = popcount(sets[row] & related[column])
+    for column in range(NUM_RELATIONS):
+        counts[UNSEEN, column] += popcount(position.unseen_twice & related[column])
     number = bit >> 2
-    counts[NUM_SETS, 0] = 1.0
-    counts[NUM_SETS, 1] = position.throws / _THROWS
-    counts[NUM_SETS, 2] = 1.0 if number in (0, 12) else 0.0
-    counts[NUM_SETS, 3] = 1.0 if number in (1, 11) else 0.0
+    counts[REST, CONSTANT] = 1.0
+    counts[REST, THROWS] = position.throws / _THROWS_UNIT
+    counts[REST, AT_END] = 1.0 if number in (0, 12) else 0.0
+    counts[REST, NEXT_TO_END] = 1.0 if number in (1, 11) else 0.0
 
 
 @kernel
-def weigh_set(kinds: int, places: tuple[int, int, int, int], row: Hundredths) -> int:
-    """The tiles of a set at the four places, each with its weight."""
-    total = popcount(kinds & places[0]) * row[0]
-    total += popcount(kinds & places[1]) * row[1]
-    total += popcount(kinds & places[2]) * row[2]
-    total += popcount(kinds & places[3]) * row[3]
+def weigh_set(kinds: int, related: tuple[int, int, int, int], row: Hundredths) -> int:
+    """The tiles of a set in each relation, each with the weight that a row has for it."""
+    total = popcount(kinds & related[ITSELF]) * row[ITSELF]
+    total += popcount(kinds & related[ONE_AWAY]) * row[ONE_AWAY]
+    total += popcount(kinds & related[TWO_AWAY]) * row[TWO_AWAY]
+    total += popcount(kinds & related[SAME_NUMBER]) * row[SAME_NUMBER]
     return int(total)
 
 
@@ -109,25 +121,27 @@ def weigh_set(kinds: int, places: tuple[int, int, int, int], row: Hundredths) ->
 def weigh(position: Position, bit: int, table: Hundredths) -> float:
     """The sum of the counts of a face (`fill_set_counts`), each with its weight.
 
-    In whole numbers, since floats have to be added one after the other, for every tile that `expert` looks at.
+    The kernel adds whole numbers, because floats have to be added one after the other, and `expert` asks this for
+    every tile that it looks at.
     """
-    places = places_of(bit, position.run_13_1)
-    total = weigh_set(position.thrown_right, places, table[0])
-    total += weigh_set(position.thrown_opposite, places, table[1])
-    total += weigh_set(position.thrown_left, places, table[2])
-    total += weigh_set(position.taken_right, places, table[3])
-    total += weigh_set(position.taken_opposite, places, table[4])
-    total += weigh_set(position.taken_left, places, table[5])
-    total += weigh_set(position.refused, places, table[6])
-    total += weigh_set(position.unseen, places, table[7]) + weigh_set(position.unseen_twice, places, table[7])
+    related = related_faces(bit, position.run_13_1)
+    total = weigh_set(position.thrown_right, related, table[THROWN_RIGHT])
+    total += weigh_set(position.thrown_opposite, related, table[THROWN_OPPOSITE])
+    total += weigh_set(position.thrown_left, related, table[THROWN_LEFT])
+    total += weigh_set(position.taken_right, related, table[TAKEN_RIGHT])
+    total += weigh_set(position.taken_opposite, related, table[TAKEN_OPPOSITE])
+    total += weigh_set(position.taken_left, related, table[TAKEN_LEFT])
+    total += weigh_set(position.refused, related, table[REFUSED])
+    total += weigh_set(position.unseen, related, table[UNSEEN])
+    total += weigh_set(position.unseen_twice, related, table[UNSEEN])
     number = bit >> 2
-    rest = table[8]
-    total += rest[0]
+    rest = table[REST]
+    total += rest[CONSTANT]
     if number == 0 or number == 12:
-        total += rest[2]
+        total += rest[AT_END]
     elif number == 1 or number == 11:
-        total += rest[3]
-    return float(_THROWS * total + position.throws * rest[1]) / (100.0 * _THROWS)
+        total += rest[NEXT_TO_END]
+    return float(_THROWS_UNIT * total + position.throws * rest[THROWS]) / (100.0 * _THROWS_UNIT)
 
 
 @kernel

@@ -11,10 +11,11 @@ from okey_agents.bots.greedy import GreedyBot
 from okey_agents.bots.rated import EfficientBot, ExpertBot, choose_rated, rate_batch
 from okey_agents.evaluate.arena import evaluate
 from okey_agents.evaluate.statistics import clustered_interval, t_quantile
+from okey_agents.thinking.neighbours import NUM_RELATIONS
 from okey_agents.thinking.position import position_of, seed_of_position
 from okey_agents.thinking.rule_weights import EFFICIENT, EXPERT, RuleWeights
 from okey_agents.thinking.scorer.choose import Policy, choose_at, play_duels
-from okey_agents.thinking.tile_odds import COMING_RATES, NEEDED_ODDS, NUM_PLACES, NUM_SETS, fill_set_counts, weigh
+from okey_agents.thinking.tile_odds import COMING_RATES, NEEDED_ODDS, NUM_SETS, fill_set_counts, weigh
 from okey_env.actions import NUM_ACTIONS, THROW, to_text
 from okey_env.deal import Deal
 from okey_env.engine.hand import hand_of_counts
@@ -34,7 +35,7 @@ RULE_WEIGHTS = (EFFICIENT, EXPERT)
 
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: as_rules(rules).name)
 def test_clues_are_weighed_as_they_are_noted(rules: Any) -> None:
-    clues = np.empty((NUM_SETS + 1, NUM_PLACES))
+    clues = np.empty((NUM_SETS + 1, NUM_RELATIONS))
     for _, _, records in positions(ExpertBot(seed=3), rules, 8):
         position = position_of(records[0])
         for bit in range(52):

@@ -26,10 +26,10 @@ from okey_agents.thinking.hidden_tiles import (
     SHAPES,
     fill_inputs,
 )
+from okey_agents.thinking.neighbours import NUM_RELATIONS, related_faces
 from okey_agents.thinking.position import position_in, set_of_counts, twice_of_counts
 from okey_agents.thinking.rating import best_of, rate_position
 from okey_agents.thinking.rule_weights import RuleWeights
-from okey_agents.thinking.tile_odds import NUM_PLACES, places_of
 from okey_agents.thinking.value import STOCK_SIZE, count_stock
 from okey_agents.training.chance import STEPS, happens
 from okey_agents.training.parts_net import PartsNet
@@ -166,10 +166,10 @@ class HiddenTilesNet(PartsNet):
         for name in ("first", "second", "out"):
             bound = SHAPES[name][0] ** -0.5
             nn.init.uniform_(self.parts[name], -bound, bound)
-        around = torch.zeros(NUM_PLACES, NUM_FACES, NUM_FACES)  # by place and face: 1 for each face that lies there
+        around = torch.zeros(NUM_RELATIONS, NUM_FACES, NUM_FACES)  # by relation and face: 1 for each face so related
         for bit in range(NUM_FACES):
-            for place, faces in enumerate(places_of(bit, True)):
-                around[place, bit] = torch.tensor([float(faces >> other & 1) for other in range(NUM_FACES)])
+            for relation, faces in enumerate(related_faces(bit, True)):
+                around[relation, bit] = torch.tensor([float(faces >> other & 1) for other in range(NUM_FACES)])
         self.register_buffer("around", around)
 
     def forward(self, planes: torch.Tensor, scalars: torch.Tensor) -> torch.Tensor:
@@ -178,8 +178,8 @@ class HiddenTilesNet(PartsNet):
         for weights, bias in (("first", "bias_1"), ("second", "bias_2")):
             size, channels = hidden.shape[0], hidden.shape[1]
             flat = hidden.reshape(size * channels, NUM_FACES)
-            gathered = torch.cat([(flat @ place.T).view(size, channels, NUM_FACES) for place in self.around], dim=1)
-            of_faces, of_all = self.parts[weights].split([channels * NUM_PLACES, NUM_SCALARS])
+            gathered = torch.cat([(flat @ related.T).view(size, channels, NUM_FACES) for related in self.around], dim=1)
+            of_faces, of_all = self.parts[weights].split([channels * NUM_RELATIONS, NUM_SCALARS])
             shared = torch.addmm(self.parts[bias], scalars, of_all)
             rows = gathered.transpose(1, 2).reshape(size * NUM_FACES, -1) @ of_faces
             layer = torch.relu(rows.view(size, NUM_FACES, CHANNELS) + shared[:, None])
