@@ -1,16 +1,16 @@
 """What the open tiles tell about the hidden ones: four chances for each face, by a small network.
 
 What has been thrown, taken, left lying or is still unseen around a face says who needs it and where its copies are.
-`tile_odds` weighs that in two sums, which is quick, and what the rules go by; the network here knows nearly twice as
-much beyond what the progress of the round says (training_configs/README.md), and is for those who look more closely.
+`tile_odds` weighs the same in two sums. The sums are quick, and the rules use them. The network tells nearly twice as
+much beyond what the progress of the round says (training_configs/README.md); the candidate scorer uses it.
 
-It looks at each face in the same way: at the face itself, those one and two away in runs, and its number in the other
-colours, in two layers. So it is the same under all 48 symmetries of the tiles. It reads a `Position`, which is what the
-mover sees, and learned from rounds in which everything was known: `scripts/train_hidden_tiles.py`.
+The network looks at each face in the same way, in two layers: at the faces in each relation of `neighbours`. So it is
+the same under all 48 symmetries of the tiles. It reads a `Position`, which is what the mover sees. It learned from
+rounds in which everything was known: `scripts/train_hidden_tiles.py`.
 
 The weights are a constant of the kernels, as the tables of `tile_odds` are.
 
-Letters: `K` outputs, `C` channels, `S` sets of kinds, `W` weights.
+Letters: `K` chances, `C` channels, `S` sets of kinds, `W` weights.
 """
 
 import math
@@ -21,51 +21,87 @@ import numpy.typing as npt
 
 from okey_agents.thinking.neighbours import NUM_RELATIONS, related_faces
 from okey_agents.thinking.position import Position
-from okey_agents.thinking.vectors import size_of
+from okey_agents.thinking.vectors import count_weights, part_starts
+from okey_env.encoders.encoder import Piece, size_of, starts_of
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import lowest_bit, popcount
 from okey_env.engine.hand.bits import FACES
+from okey_env.tiles import NUM_FACES
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
-NEEDED = 0
-"""The right-hand neighbour's rack comes nearer to melds by the face."""
-FINISHES = 1
-"""It is one tile from melds, and the face is such a tile."""
-COMES = 2
-"""The left neighbour throws the face before the mover's next turn."""
-IN_STOCK = 3
-"""An unseen copy lies in the stock, and not in a rack."""
-NUM_CHANCES = 4
+CHANCES = (
+    Piece("needed", 1, "the face brings the rack of the right-hand neighbour nearer to melds"),
+    Piece("finishes", 1, "the right-hand neighbour is one tile from melds, and the face is such a tile"),
+    Piece("comes", 1, "the left neighbour throws the face before the mover's next turn"),
+    Piece("in_stock", 1, "an unseen copy of the face lies in the stock, and not in a rack"),
+)
+"""The outputs for each face: four chances."""
+SETS = (
+    Piece("unseen", 1, "one copy at least may be hidden, in a rack or in the stock"),
+    Piece("unseen_twice", 1, "both copies may be hidden"),
+    Piece("thrown_right", 1, "thrown by the right-hand neighbour, whoever took it since"),
+    Piece("thrown_opposite", 1, "the same of the seat opposite"),
+    Piece("thrown_left", 1, "the same of the left neighbour"),
+    Piece("taken_right", 1, "taken by the right-hand neighbour"),
+    Piece("taken_opposite", 1, "the same of the seat opposite"),
+    Piece("taken_left", 1, "the same of the left neighbour"),
+    Piece("refused", 1, "thrown by the mover and left lying by the right-hand neighbour"),
+    Piece("top_right", 1, "the last tile on the heap of the right-hand neighbour"),
+    Piece("top_opposite", 1, "the same of the seat opposite"),
+    Piece("top_left", 1, "the same of the left neighbour"),
+    Piece("known_right", 1, "known to lie in the rack of the right-hand neighbour"),
+    Piece("known_opposite", 1, "the same of the seat opposite"),
+    Piece("known_left", 1, "the same of the left neighbour"),
+    Piece("ones", 1, "number 1, which stands at the ends of runs"),
+    Piece("next_to_ones", 1, "numbers 2 and 13"),
+)
+"""The inputs by face: sets of kinds."""
+SCALARS = (
+    Piece("throws", 1, "throws so far / 20, less 1"),
+    Piece("stock", 1, "tiles in the stock / 24, less 1"),
+    Piece("takes_right", 1, "kinds taken by the right-hand neighbour / 3"),
+    Piece("takes_opposite", 1, "the same of the seat opposite"),
+    Piece("takes_left", 1, "the same of the left neighbour"),
+    Piece("false_joker_as_okey", 1, "1 if the rules pay for a finish on a false joker as on the okey"),
+)
+"""The inputs that all faces share."""
 
-NUM_FACES = 52
-NUM_SETS = 17
-NUM_SCALARS = 6
+_CHANCE, _SET, _SCALAR = starts_of(CHANCES), starts_of(SETS), starts_of(SCALARS)
+NUM_CHANCES, NUM_SETS, NUM_SCALARS = size_of(CHANCES), size_of(SETS), size_of(SCALARS)
+NEEDED, FINISHES, COMES, IN_STOCK = _CHANCE["needed"], _CHANCE["finishes"], _CHANCE["comes"], _CHANCE["in_stock"]
+UNSEEN, UNSEEN_TWICE = _SET["unseen"], _SET["unseen_twice"]
+THROWN_RIGHT, THROWN_OPPOSITE = _SET["thrown_right"], _SET["thrown_opposite"]
+THROWN_LEFT = _SET["thrown_left"]
+TAKEN_RIGHT, TAKEN_OPPOSITE, TAKEN_LEFT = _SET["taken_right"], _SET["taken_opposite"], _SET["taken_left"]
+REFUSED = _SET["refused"]
+TOP_RIGHT, TOP_OPPOSITE, TOP_LEFT = _SET["top_right"], _SET["top_opposite"], _SET["top_left"]
+KNOWN_RIGHT, KNOWN_OPPOSITE, KNOWN_LEFT = _SET["known_right"], _SET["known_opposite"], _SET["known_left"]
+ONES, NEXT_TO_ONES = _SET["ones"], _SET["next_to_ones"]
+_THROWS, _STOCK, _FALSE_JOKER = _SCALAR["throws"], _SCALAR["stock"], _SCALAR["false_joker_as_okey"]
+_TAKES_RIGHT, _TAKES_OPPOSITE, _TAKES_LEFT = _SCALAR["takes_right"], _SCALAR["takes_opposite"], _SCALAR["takes_left"]
+
 CHANNELS = 24
-_FIRST = NUM_SETS * NUM_RELATIONS
-_SECOND = CHANNELS * NUM_RELATIONS
+_BY_FACE_1 = NUM_SETS * NUM_RELATIONS
+_BY_FACE_2 = CHANNELS * NUM_RELATIONS
 SHAPES: dict[str, tuple[int, ...]] = {
-    "first": (_FIRST + NUM_SCALARS, CHANNELS),
+    "first": (_BY_FACE_1 + NUM_SCALARS, CHANNELS),
     "bias_1": (CHANNELS,),
-    "second": (_SECOND + NUM_SCALARS, CHANNELS),
+    "second": (_BY_FACE_2 + NUM_SCALARS, CHANNELS),
     "bias_2": (CHANNELS,),
     "out": (CHANNELS, NUM_CHANCES),
     "bias_3": (NUM_CHANCES,),
 }
-"""The parts of the vector of weights, in order, inputs first. A layer's inputs are its planes at the four places of
-`tile_odds.places_of`, all planes at one place before the next, then the scalars."""
-NUM_WEIGHTS = size_of(SHAPES)
-_BIAS_1 = (_FIRST + NUM_SCALARS) * CHANNELS
-_SECOND_AT = _BIAS_1 + CHANNELS
-_BIAS_2 = _SECOND_AT + (_SECOND + NUM_SCALARS) * CHANNELS
-_OUT = _BIAS_2 + CHANNELS
-_BIAS_3 = _OUT + CHANNELS * NUM_CHANCES
+"""The parts of the vector of weights, in order, inputs first. The inputs of a layer are its planes of faces in the
+first relation of `neighbours`, in the second, and so on; then the scalars."""
+NUM_WEIGHTS = count_weights(SHAPES)
+_PART = part_starts(SHAPES)
+_FIRST, _BIAS_1, _SECOND = _PART["first"], _PART["bias_1"], _PART["second"]
+_BIAS_2, _OUT, _BIAS_3 = _PART["bias_2"], _PART["out"], _PART["bias_3"]
 
-ONES = 0xF
-"""The faces of number 1, which stand at the end of runs; the reflection of numbers leaves them where they are."""
-SECONDS = 0xF << 48 | 0xF0
-"""Those of 2 and 13, which the reflection takes into each other."""
+_FACES_OF_1 = 0xF  # the reflection of numbers leaves them where they are
+_FACES_OF_2_AND_13 = 0xF << 48 | 0xF0  # the reflection takes one into the other
 
 
 def _load() -> Floats:
@@ -82,30 +118,30 @@ WEIGHTS = _load()
 
 @kernel
 def fill_inputs(position: Position, sets: Ints, scalars: Floats) -> None:
-    """Fill `(S,)` sets of kinds and the scalars: what the network sees."""
-    sets[0] = position.unseen
-    sets[1] = position.unseen_twice
-    sets[2] = position.thrown_right
-    sets[3] = position.thrown_opposite
-    sets[4] = position.thrown_left
-    sets[5] = position.taken_right
-    sets[6] = position.taken_opposite
-    sets[7] = position.taken_left
-    sets[8] = position.refused
-    sets[9] = position.top_right
-    sets[10] = position.top_opposite
-    sets[11] = position.top_left
-    sets[12] = position.known_right
-    sets[13] = position.known_opposite
-    sets[14] = position.known_left
-    sets[15] = ONES
-    sets[16] = SECONDS
-    scalars[0] = np.float32(position.throws) / np.float32(20) - np.float32(1)
-    scalars[1] = np.float32(position.stock_left) / np.float32(24) - np.float32(1)
-    scalars[2] = np.float32(popcount(position.taken_right)) / np.float32(3)
-    scalars[3] = np.float32(popcount(position.taken_opposite)) / np.float32(3)
-    scalars[4] = np.float32(popcount(position.taken_left)) / np.float32(3)
-    scalars[5] = position.rules.false_joker_as_okey
+    """Fill what the network sees: `(S,)` sets of kinds as `SETS` has them, and the scalars as `SCALARS` has them."""
+    sets[UNSEEN] = position.unseen
+    sets[UNSEEN_TWICE] = position.unseen_twice
+    sets[THROWN_RIGHT] = position.thrown_right
+    sets[THROWN_OPPOSITE] = position.thrown_opposite
+    sets[THROWN_LEFT] = position.thrown_left
+    sets[TAKEN_RIGHT] = position.taken_right
+    sets[TAKEN_OPPOSITE] = position.taken_opposite
+    sets[TAKEN_LEFT] = position.taken_left
+    sets[REFUSED] = position.refused
+    sets[TOP_RIGHT] = position.top_right
+    sets[TOP_OPPOSITE] = position.top_opposite
+    sets[TOP_LEFT] = position.top_left
+    sets[KNOWN_RIGHT] = position.known_right
+    sets[KNOWN_OPPOSITE] = position.known_opposite
+    sets[KNOWN_LEFT] = position.known_left
+    sets[ONES] = _FACES_OF_1
+    sets[NEXT_TO_ONES] = _FACES_OF_2_AND_13
+    scalars[_THROWS] = np.float32(position.throws) / np.float32(20) - np.float32(1)
+    scalars[_STOCK] = np.float32(position.stock_left) / np.float32(24) - np.float32(1)
+    scalars[_TAKES_RIGHT] = np.float32(popcount(position.taken_right)) / np.float32(3)
+    scalars[_TAKES_OPPOSITE] = np.float32(popcount(position.taken_opposite)) / np.float32(3)
+    scalars[_TAKES_LEFT] = np.float32(popcount(position.taken_left)) / np.float32(3)
+    scalars[_FALSE_JOKER] = position.rules.false_joker_as_okey
 
 
 @kernel
@@ -115,8 +151,8 @@ def predict(position: Position, faces: int, weights: Floats, chances: Floats) ->
     Args:
         position: what the mover sees.
         faces: of which faces, as a word.
-        weights: `(W,)`; `WEIGHTS` but in training.
-        chances: to fill.
+        weights: `(W,)`; `WEIGHTS`, or in training others.
+        chances: `(52, K)` to fill, as `CHANCES` has them.
     """
     sets = np.empty(NUM_SETS, np.int64)
     scalars = np.empty(NUM_SCALARS, np.float32)
@@ -124,7 +160,7 @@ def predict(position: Position, faces: int, weights: Floats, chances: Floats) ->
     first = np.empty((NUM_FACES, CHANNELS), np.float32)
     _run_first(sets, scalars, position.run_13_1, weights, first)
     base = np.empty(CHANNELS, np.float32)
-    _run_scalars(scalars, weights, _SECOND_AT + _SECOND * CHANNELS, _BIAS_2, base)
+    _run_scalars(scalars, weights, _SECOND + _BY_FACE_2 * CHANNELS, _BIAS_2, base)
     around = np.empty(CHANNELS, np.float32)
     second = np.empty(CHANNELS, np.float32)
     left = faces & FACES
@@ -132,16 +168,16 @@ def predict(position: Position, faces: int, weights: Floats, chances: Floats) ->
         bit = lowest_bit(left)
         left &= left - 1
         second[:] = base
-        places = related_faces(bit, position.run_13_1)
-        for place in range(NUM_RELATIONS):
+        related = related_faces(bit, position.run_13_1)
+        for relation in range(NUM_RELATIONS):
             around[:] = np.float32(0)
-            others = places[place]
+            others = related[relation]
             while others:
                 other = lowest_bit(others)
                 others &= others - 1
                 for k in range(CHANNELS):
                     around[k] += first[other, k]
-            _add_layer(around, weights, _SECOND_AT + place * CHANNELS * CHANNELS, second)
+            _add_layer(around, weights, _SECOND + relation * CHANNELS * CHANNELS, second)
         for output in range(NUM_CHANCES):
             total = weights[_BIAS_3 + output]
             for k in range(CHANNELS):
@@ -153,14 +189,14 @@ def predict(position: Position, faces: int, weights: Floats, chances: Floats) ->
 def _run_first(sets: Ints, scalars: Floats, run_13_1: bool, weights: Floats, first: Floats) -> None:
     """Fill `(52, C)`, the first layer for every face."""
     base = np.empty(CHANNELS, np.float32)
-    _run_scalars(scalars, weights, _FIRST * CHANNELS, _BIAS_1, base)
+    _run_scalars(scalars, weights, _FIRST + _BY_FACE_1 * CHANNELS, _BIAS_1, base)
     for bit in range(NUM_FACES):
         row = first[bit]
         row[:] = base
-        places = related_faces(bit, run_13_1)
-        for place in range(NUM_RELATIONS):
-            kinds = places[place]
-            at = place * NUM_SETS * CHANNELS
+        related = related_faces(bit, run_13_1)
+        for relation in range(NUM_RELATIONS):
+            kinds = related[relation]
+            at = _FIRST + relation * NUM_SETS * CHANNELS
             for j in range(NUM_SETS):
                 count = popcount(sets[j] & kinds)
                 if count:

@@ -7,16 +7,29 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 Shapes = Mapping[str, tuple[int, ...]]
-"""The parts of a vector, in order, each with its shape, inputs first."""
+"""The parts of a vector by name, in order, each with its shape, inputs first."""
 
 
-def size_of(shapes: Shapes) -> int:
+def count_weights(shapes: Shapes) -> int:
     """How many weights there are.
 
-    >>> size_of({"out": (3, 2), "bias": (2,)})
+    >>> count_weights({"out": (3, 2), "bias": (2,)})
     8
     """
     return sum(int(np.prod(shape)) for shape in shapes.values())
+
+
+def part_starts(shapes: Shapes) -> dict[str, int]:
+    """The first weight of each part, by its name.
+
+    >>> part_starts({"out": (3, 2), "bias": (2,)})
+    {'out': 0, 'bias': 6}
+    """
+    starts, start = {}, 0
+    for name, shape in shapes.items():
+        starts[name] = start
+        start += int(np.prod(shape))
+    return starts
 
 
 def split_parts(weights: Floats, shapes: Shapes) -> dict[str, Floats]:
@@ -25,9 +38,8 @@ def split_parts(weights: Floats, shapes: Shapes) -> dict[str, Floats]:
     >>> split_parts(np.arange(8, dtype=np.float32), {"out": (3, 2), "bias": (2,)})["bias"].tolist()
     [6.0, 7.0]
     """
-    parts, start = {}, 0
-    for name, shape in shapes.items():
-        size = int(np.prod(shape))
-        parts[name] = weights[start : start + size].reshape(shape)
-        start += size
-    return parts
+    starts = part_starts(shapes)
+    return {
+        name: weights[starts[name] : starts[name] + int(np.prod(shape))].reshape(shape)
+        for name, shape in shapes.items()
+    }

@@ -10,11 +10,14 @@ from okey_agents.thinking.hidden_tiles import (
     COMES,
     FINISHES,
     IN_STOCK,
+    KNOWN_RIGHT,
     NEEDED,
     NUM_CHANCES,
-    NUM_FACES,
     NUM_SCALARS,
     NUM_SETS,
+    TAKEN_RIGHT,
+    UNSEEN,
+    UNSEEN_TWICE,
     WEIGHTS,
     fill_inputs,
     predict,
@@ -40,7 +43,7 @@ from okey_env.engine._jit import kernel
 from okey_env.engine.hand import BIT_OF_KIND, distance_and_useful
 from okey_env.engine.hand.bits import FACES
 from okey_env.rules import as_rules
-from okey_env.tiles import WILD, parse_face
+from okey_env.tiles import NUM_FACES, WILD, parse_face
 
 Floats = npt.NDArray[np.float32]
 
@@ -140,7 +143,8 @@ def test_no_colour_is_special_and_numbers_may_be_counted_from_the_other_end(note
 
 def losses_of_the_rates(noted: Positions) -> dict[int, float]:
     """What one loses who knows how often each thing happens and nothing of the position."""
-    own, unseen = planes_of(noted.answers[:, OWN : OWN + 1])[:, 0], planes_of(noted.sets[:, :2]).sum(dim=1)
+    own = planes_of(noted.answers[:, OWN : OWN + 1])[:, 0]
+    unseen = planes_of(noted.sets[:, [UNSEEN, UNSEEN_TWICE]]).sum(dim=1)
     useful, stock, twice, thrown, _ = planes_of(noted.answers).unbind(dim=1)
     one_away = torch.from_numpy(noted.one_away.astype(np.float32))[:, None]
     rates = {
@@ -197,13 +201,15 @@ def test_positions_are_the_same_whoever_notes_them() -> None:
 
 
 def test_answers_are_of_hidden_tiles_and_agree_with_what_lies_open(noted: Positions) -> None:
-    unseen = noted.sets[:, 0]
+    unseen = noted.sets[:, UNSEEN]
     stock, twice, thrown = (noted.answers[:, answer] for answer in (STOCK, STOCK_TWICE, THROWN))
     assert not (stock & ~unseen).any()  # nothing that is seen lies in the stock
-    assert not (twice & ~noted.sets[:, 1]).any()
+    assert not (twice & ~noted.sets[:, UNSEEN_TWICE]).any()
     assert 0.5 < (thrown != 0).mean() < 1  # some rounds end before
     assert (noted.answers[:, USEFUL] != 0).all()
-    shown = noted.sets[:, 12] & ~noted.sets[:, 5]  # known is what was taken, and a shown twin of the indicator
+    shown = (
+        noted.sets[:, KNOWN_RIGHT] & ~noted.sets[:, TAKEN_RIGHT]
+    )  # known is what was taken, and a shown twin of the indicator
     assert shown.any()
     assert not (shown & shown - 1).any()
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_agents.thinking.draws import count_after_draw
-from okey_agents.thinking.hidden_tiles import COMES, FINISHES, IN_STOCK, NEEDED, NUM_CHANCES, NUM_FACES, predict
+from okey_agents.thinking.hidden_tiles import COMES, FINISHES, IN_STOCK, NEEDED, NUM_CHANCES, predict
 from okey_agents.thinking.hidden_tiles import WEIGHTS as HIDDEN_TILES
 from okey_agents.thinking.position import Position
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
@@ -32,7 +32,7 @@ from okey_env.engine.hand import (
 from okey_env.engine.hand.bits import FACES, as_int
 from okey_env.engine.scoring import best_finish_points, counts_as_okey
 from okey_env.engine.state import NO_TILE, PHASE_THROW
-from okey_env.tiles import NUM_KINDS, WILD
+from okey_env.tiles import NUM_FACES, NUM_KINDS, WILD
 
 Floats = npt.NDArray[np.float32]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_agents.thinking.scorer.features import NUM_FEATURES, NUM_TABLE
-from okey_agents.thinking.vectors import size_of
+from okey_agents.thinking.vectors import count_weights
 from okey_env.engine._jit import kernel
 
 Floats = npt.NDArray[np.float32]
@@ -25,7 +25,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "bias_3": (1,),
 }
 """The parts of the vector, in order, each with its shape, inputs first."""
-NUM_WEIGHTS = size_of(SHAPES)
+NUM_WEIGHTS = count_weights(SHAPES)
 _CANDIDATE = NUM_TABLE * WIDE
 _BIAS_1 = _CANDIDATE + NUM_FEATURES * WIDE
 _HIDDEN = _BIAS_1 + WIDE

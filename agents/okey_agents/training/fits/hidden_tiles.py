@@ -20,10 +20,11 @@ from okey_agents.thinking.hidden_tiles import (
     IN_STOCK,
     NEEDED,
     NUM_CHANCES,
-    NUM_FACES,
     NUM_SCALARS,
     NUM_SETS,
     SHAPES,
+    UNSEEN,
+    UNSEEN_TWICE,
     fill_inputs,
 )
 from okey_agents.thinking.neighbours import NUM_RELATIONS, related_faces
@@ -42,7 +43,7 @@ from okey_env.engine.random import derive_seed
 from okey_env.engine.state import NOT_ENDED, PHASE_THROW, new_games
 from okey_env.engine.turn import apply, hand_of
 from okey_env.rules import Rules, as_rules
-from okey_env.tiles import NUM_SEATS
+from okey_env.tiles import NUM_FACES, NUM_SEATS
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -207,7 +208,7 @@ def losses(net: HiddenTilesNet, positions: Positions, least: float) -> tuple[tor
         Losses `(B, 52, K)` and weights `(B, 52, K)`.
     """
     odds = net(planes_of(positions.sets), torch.from_numpy(positions.scalars))
-    unseen = planes_of(positions.sets[:, :2]).sum(dim=1)
+    unseen = planes_of(positions.sets[:, [UNSEEN, UNSEEN_TWICE]]).sum(dim=1)
     useful, stock, stock_twice, thrown, own = planes_of(positions.answers).unbind(dim=1)
     true = torch.empty_like(odds)
     true[..., NEEDED] = useful

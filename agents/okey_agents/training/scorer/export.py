@@ -18,7 +18,7 @@ from okey_agents.bots.folder import SCORER_ENCODER
 from okey_agents.thinking.rule_weights import RULE_NAME
 from okey_agents.thinking.scorer.features import FEATURES_VERSION, MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE
 from okey_agents.thinking.scorer.network import NARROW, SHAPES, WIDE, run_scorer
-from okey_agents.thinking.vectors import size_of, split_parts
+from okey_agents.thinking.vectors import count_weights, split_parts
 from okey_agents.training.bot_folder import packed, write_bot
 from okey_agents.training.checkpoint import load_checkpoint
 from okey_agents.training.schema import Config
@@ -114,7 +114,7 @@ def check_scorers(weights: Floats, model: bytes) -> None:
     Raises:
         RuntimeError: they do not agree.
     """
-    assert weights.size == size_of(SHAPES)
+    assert weights.size == count_weights(SHAPES)
     generator = np.random.default_rng(0)
     contexts = generator.random((64, NUM_TABLE), np.float32)
     features = generator.random((64, MAX_CANDIDATES, NUM_FEATURES), np.float32)
