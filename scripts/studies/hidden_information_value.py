@@ -18,11 +18,13 @@ import numpy.typing as npt
 import torch
 
 from okey_agents.evaluate.statistics import clustered_interval
+from okey_agents.thinking.draws import TileSet, tiles_of
 from okey_agents.thinking.position import Position, position_in, set_of_counts, twice_of_counts
 from okey_agents.thinking.rating import best_of, rate_position
 from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.thinking.scorer.choose import Policy
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES, pick_candidates, tiles_of
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES
+from okey_agents.thinking.scorer.features import pick_candidates, unseen_tiles
 from okey_agents.thinking.value import STOCK_SIZE, count_stock
 from okey_agents.training.optimizers import FitSettings
 from okey_agents.training.scorer.branching import BranchingConfig, label
@@ -91,7 +93,7 @@ def helps_after(position: Position, action: int, after: npt.NDArray[np.uint64]) 
     while kinds:
         helps = as_int(after[KIND_OF_BIT[lowest_bit(kinds)]])
         kinds &= kinds - 1
-        total = tiles_of(helps, int(position.unseen), int(position.unseen_twice))
+        total = tiles_of(helps, unseen_tiles(position))
         if total > most:
             best, most = helps, total
     return best
@@ -130,7 +132,8 @@ def collect_hidden(
     left = (int(game.turn) + NUM_SEATS - 1) % NUM_SEATS
     stock = np.zeros(STOCK_SIZE, np.uint8)
     count_stock(game, stock)
-    once, twice = set_of_counts(stock), twice_of_counts(stock)
+    in_stock = TileSet(set_of_counts(stock), twice_of_counts(stock))
+    left_rack = TileSet(as_int(game.once[left]), as_int(game.twice[left]))
     for i in range(count):
         action, row = actions[i], rows[i]
         if action == SHOW or action >= FINISH:
@@ -140,10 +143,10 @@ def collect_hidden(
             row[NEEDED_AT_1] = row[NEEDED] * (distance_of_right == 1)
             row[NEEDED_AT_2] = row[NEEDED] * (distance_of_right == 2)
         helps = helps_after(position, action, after)
-        there = np.float32(tiles_of(helps, once, twice))
+        there = np.float32(tiles_of(helps, in_stock))
         row[IN_STOCK] = there / np.float32(8)
         row[PART_OF_STOCK] = np.float32(4) * there / np.float32(max(1, int(game.stock_left)))
-        row[WITH_LEFT] = np.float32(tiles_of(helps, as_int(game.once[left]), as_int(game.twice[left]))) / np.float32(2)
+        row[WITH_LEFT] = np.float32(tiles_of(helps, left_rack)) / np.float32(2)
 
 
 @kernel

@@ -33,7 +33,7 @@ from okey_agents.thinking.rating import choose_in_position
 from okey_agents.thinking.rollout import RolloutSettings, deal_stock_again, for_rollouts
 from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.thinking.scorer.choose import Policy, score_candidates
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES
 from okey_agents.thinking.value import value_for
 from okey_agents.thinking.worlds import sample_world
 from okey_agents.training.scorer.labels import label_candidates

@@ -27,7 +27,7 @@ from okey_agents.thinking.position import position_of
 from okey_agents.thinking.rollout import RolloutSettings, roll_out
 from okey_agents.thinking.rule_weights import EFFICIENT
 from okey_agents.thinking.scorer.choose import Policy, score_candidates
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES
 from okey_agents.thinking.value import load_value, preset_of
 from okey_agents.thinking.worlds import sample_world
 from okey_env.actions import FINISH, SHOW

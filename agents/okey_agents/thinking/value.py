@@ -20,11 +20,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.thinking.draws import count_after_draw
+from okey_agents.thinking.draws import TileSet, count_after_draw
 from okey_agents.thinking.position import set_of_counts, twice_of_counts
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import (
     KIND_OF_BIT,
+    Hand,
     analyse,
     distance_and_useful,
     kind_set,
@@ -218,9 +219,8 @@ def fill_after_draw(
                 once, twice = once & ~(tile & ~twice), twice & ~tile
                 break
     there, twice_there = set_of_counts(stock), twice_of_counts(stock)
-    after_draw = count_after_draw(
-        once, twice, wilds, game.rules.run_13_1 != 0, distance, as_int(useful), there, twice_there
-    )
+    hand = Hand(once, twice, wilds)
+    after_draw = count_after_draw(hand, game.rules.run_13_1 != 0, distance, as_int(useful), TileSet(there, twice_there))
     if distance > 1:
         out[min(distance, 4) - 2] = np.float32(after_draw.next_useful) / np.float32(8)
     if distance < 3:

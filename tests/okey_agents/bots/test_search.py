@@ -9,7 +9,7 @@ import pytest
 from okey_agents.bots.rated import ExpertBot
 from okey_agents.bots.search import SearchBot, find_candidates, rate_gains
 from okey_agents.bots.shipped import shipped_scorer
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES
 from okey_agents.thinking.worlds import sample_worlds
 from okey_env import Deal, Round, hands
 from okey_env.actions import DRAW, FINISH, SHOW

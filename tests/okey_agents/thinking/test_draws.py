@@ -1,29 +1,29 @@
-"""Looking one draw ahead counts what the hand analysis says of every hand that one draw can make."""
+"""The counts after one draw are what the hand analysis says of every hand that one draw can make."""
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from okey_agents.bots.rated import ExpertBot
-from okey_agents.thinking.draws import AfterDrawCounts, count_after_draw
+from okey_agents.thinking.draws import AfterDrawCounts, TileSet, count_after_draw
 from okey_agents.thinking.position import position_of
 from okey_env import Round, hands
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import analyse
+from okey_env.engine.hand import Hand, analyse
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.state import OBSERVATION
 from okey_env.tiles import NUM_KINDS, WILD
 
 
 @kernel
-def ahead_of(records: npt.NDArray[np.record]) -> AfterDrawCounts:
-    """What lies ahead of the observer's 14 tiles among the tiles that it has not seen."""
+def counts_of(records: npt.NDArray[np.record]) -> AfterDrawCounts:
+    """What one draw among the unseen tiles makes of the observer's 14 tiles."""
     position = position_of(records[0])
     after = np.empty(NUM_KINDS, np.uint64)
-    once, twice, wilds, run_13_1 = position.once, position.twice, int(position.wilds), position.run_13_1
-    distance, _, useful = analyse(once, twice, wilds, run_13_1, after)
-    unseen, unseen_twice = position.unseen, position.unseen_twice
-    return count_after_draw(once, twice, wilds, run_13_1, distance, as_int(useful), unseen, unseen_twice)
+    hand, run_13_1 = Hand(position.once, position.twice, position.wilds), position.run_13_1
+    distance, _, useful = analyse(hand.once, hand.twice, hand.wilds, run_13_1, after)
+    unseen = TileSet(position.unseen, position.unseen_twice)
+    return count_after_draw(hand, run_13_1, distance, as_int(useful), unseen)
 
 
 def counted(rack: npt.NDArray[np.uint8], unseen: npt.NDArray[np.uint8]) -> tuple[float, float]:
@@ -63,6 +63,6 @@ def test_every_hand_that_a_draw_can_make_is_counted(rules: str) -> None:
         if (distance := int(hands.melds_distance(seen.rack))) == 0:
             continue
         distances.add(distance)
-        ahead = ahead_of(np.array(seen.records, OBSERVATION))
-        assert (ahead.next_useful, ahead.opened_up) == pytest.approx(counted(seen.rack, seen.unseen))
+        counts = counts_of(np.array(seen.records, OBSERVATION))
+        assert (counts.next_useful, counts.opened_up) == pytest.approx(counted(seen.rack, seen.unseen))
     assert distances >= {1, 2, 3, 4}

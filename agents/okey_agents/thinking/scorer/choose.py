@@ -1,8 +1,8 @@
 """The candidate scorer at play: the rule names the candidates, the network chooses among them.
 
-A scorer is a vector of weights, the rule's own weights, and two numbers: within how many rating units of the best
-a move is a candidate (`margin`), and what the rule's own choice is given on top of its score (`bonus`): the network
-must be that much surer to play another. A rule alone is a `Policy` without a vector.
+A scorer is a vector of weights, the weights of the rule, and two numbers. A move is a candidate if the rule rates it
+within `margin` of its best. The rule's own choice gets `bonus` on top of its score, so the network plays another move
+only if it scores it that much higher. A rule alone is a `Policy` with `NO_SCORER`.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,8 @@ import numpy.typing as npt
 from okey_agents.thinking.position import Position, position_in, position_of
 from okey_agents.thinking.rating import choose_in_position, rate_position
 from okey_agents.thinking.rule_weights import RuleWeights
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, fill_features, pick_candidates
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES, NUM_CONTEXT
+from okey_agents.thinking.scorer.features import NUM_FEATURES, fill_features, pick_candidates
 from okey_agents.thinking.scorer.network import run_scorer
 from okey_env.actions import NUM_ACTIONS
 from okey_env.engine._jit import kernel
@@ -55,8 +56,8 @@ def score_candidates(position: Position, policy: Policy, actions: npt.NDArray[np
     Args:
         position: what the mover sees.
         policy: a rule with a scorer.
-        actions: `(C,)` to fill, the best rated first.
-        scores: `(C,)` to fill, with the bonus of the rule's choice in.
+        actions: `(MAX_CANDIDATES,)` to fill, the best rated first.
+        scores: `(MAX_CANDIDATES,)` to fill, with the bonus of the rule's choice in; 0 for an only candidate.
 
     Returns:
         How many candidates there are.
@@ -67,37 +68,37 @@ def score_candidates(position: Position, policy: Policy, actions: npt.NDArray[np
     if count == 1:
         scores[0] = 0
         return count
-    table = np.empty(NUM_TABLE, np.float32)
+    context = np.empty(NUM_CONTEXT, np.float32)
     features = np.empty((MAX_CANDIDATES, NUM_FEATURES), np.float32)
     after = np.empty(NUM_KINDS, np.uint64)
-    fill_features(position, ratings, actions, count, after, table, features)
-    run_scorer(table, features, count, policy.weights, scores)
+    fill_features(position, ratings, actions, count, after, context, features)
+    run_scorer(context, features, count, policy.weights, scores)
     scores[0] += policy.bonus
     return count
 
 
 @kernel
 def choose_scored(position: Position, policy: Policy) -> int:
-    """The candidate with the highest score, the better rated of equals."""
+    """The candidate with the highest score of a policy with a scorer, the better rated of equals."""
     actions = np.empty(MAX_CANDIDATES, np.int64)
     scores = np.empty(MAX_CANDIDATES, np.float32)
     count = score_candidates(position, policy, actions, scores)
-    return int(actions[best_place(scores, count)])
+    return int(actions[best_index(scores, count)])
 
 
 @kernel
-def best_place(scores: Floats, count: int) -> int:
-    """The place of the highest of the first scores, the first of equals."""
+def best_index(scores: Floats, count: int) -> int:
+    """The index of the highest of the first scores, the first of equals."""
     best = 0
-    for place in range(1, count):
-        if scores[place] > scores[best]:
-            best = place
+    for index in range(1, count):
+        if scores[index] > scores[best]:
+            best = index
     return best
 
 
 @kernel
 def choose_batch(records: npt.NDArray[np.record], policy: Policy, actions: npt.NDArray[np.int64]) -> None:
-    """Fill `(N,)` actions of a scorer for `(N,)` OBSERVATION records, in each of which the observer is to move."""
+    """Fill `(N,)` actions of a policy with a scorer for `(N,)` OBSERVATION records; the observer is to move in each."""
     for i in range(len(records)):
         actions[i] = choose_scored(position_of(records[i]), policy)
 
@@ -111,8 +112,8 @@ def choose_at(
     actions: npt.NDArray[np.int64],
 ) -> None:
     """Fill `(M,)` actions of a policy for the seats to move in the games at `(M,)` indices."""
-    for place in range(len(indices)):
-        actions[place] = choose_by(position_in(games[indices[place]]), policy, seed)
+    for i in range(len(indices)):
+        actions[i] = choose_by(position_in(games[indices[i]]), policy, seed)
 
 
 @kernel

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES, NUM_CONTEXT
+from okey_agents.thinking.scorer.features import NUM_FEATURES
 
 Floats = npt.NDArray[np.float32]
 Halves = npt.NDArray[np.float16]
@@ -78,7 +79,7 @@ def new_buffer(num_decisions: int) -> DecisionBuffer:
     """A buffer for so many decisions, and for those of one more round, which a kernel plays to its end."""
     capacity = num_decisions + MAX_DECISIONS_OF_ROUND
     return DecisionBuffer(
-        np.empty((capacity, NUM_TABLE), np.float32),
+        np.empty((capacity, NUM_CONTEXT), np.float32),
         np.empty((capacity * MAX_CANDIDATES, NUM_FEATURES), np.float32),
         np.empty(capacity, np.int64),
         np.empty(capacity * MAX_CANDIDATES, np.float32),

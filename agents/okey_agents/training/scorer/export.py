@@ -16,7 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from okey_agents.bots.folder import SCORER_ENCODER
 from okey_agents.thinking.rule_weights import RULE_NAME
-from okey_agents.thinking.scorer.features import FEATURES_VERSION, MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES, NUM_CONTEXT
+from okey_agents.thinking.scorer.features import FEATURES_VERSION, NUM_FEATURES
 from okey_agents.thinking.scorer.network import NARROW, SHAPES, WIDE, run_scorer
 from okey_agents.thinking.vectors import count_weights, split_parts
 from okey_agents.training.bot_folder import packed, write_bot
@@ -58,7 +59,7 @@ def export_scorer(run: Path, config: Config, folder: Path) -> Path:
     choice = config[ChoiceConfig]
     parts = {
         "encoder": {"name": SCORER_ENCODER, "version": FEATURES_VERSION},
-        "network": {"kind": "scorer", "sizes": [NUM_TABLE + NUM_FEATURES, WIDE, NARROW, 1]},
+        "network": {"kind": "scorer", "sizes": [NUM_CONTEXT + NUM_FEATURES, WIDE, NARROW, 1]},
         "choice": {"rule": RULE_NAME, "margin": choice.margin, "bonus": choice.bonus},
         "rule": checkpoint.meta["rule"],
     }
@@ -94,7 +95,7 @@ def scorer_onnx(weights: Floats) -> bytes:
         nodes,
         "okey_env_scorer",
         [
-            helper.make_tensor_value_info("table", TensorProto.FLOAT, ["N", NUM_TABLE]),
+            helper.make_tensor_value_info("table", TensorProto.FLOAT, ["N", NUM_CONTEXT]),
             helper.make_tensor_value_info("features", TensorProto.FLOAT, ["N", "C", NUM_FEATURES]),
         ],
         [helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["N", "C"])],
@@ -116,7 +117,7 @@ def check_scorers(weights: Floats, model: bytes) -> None:
     """
     assert weights.size == count_weights(SHAPES)
     generator = np.random.default_rng(0)
-    contexts = generator.random((64, NUM_TABLE), np.float32)
+    contexts = generator.random((64, NUM_CONTEXT), np.float32)
     features = generator.random((64, MAX_CANDIDATES, NUM_FEATURES), np.float32)
     compiled = np.zeros((64, MAX_CANDIDATES), np.float32)
     for i in range(64):

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from okey_agents.thinking.position import position_in
 from okey_agents.thinking.rating import best_of, rate_position
 from okey_agents.thinking.rollout import RolloutSettings, for_rollouts, roll_out
-from okey_agents.thinking.scorer.choose import Policy, best_place, choose_by
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES, fill_features, pick_candidates
+from okey_agents.thinking.scorer.choose import Policy, best_index, choose_by
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES
+from okey_agents.thinking.scorer.features import fill_features, pick_candidates
 from okey_agents.thinking.scorer.network import run_scorer
 from okey_agents.thinking.value import value_for
 from okey_agents.training.chance import STEPS, happens
@@ -134,7 +135,7 @@ def collect_decision(
     elif candidates > 1:
         run_scorer(context, features, candidates, policy.weights, scores)
         scores[0] += policy.bonus
-        action = int(actions[best_place(scores, candidates)])
+        action = int(actions[best_index(scores, candidates)])
     return action, candidates if labelled else 0
 
 

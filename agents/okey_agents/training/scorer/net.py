@@ -8,7 +8,8 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES, NUM_CONTEXT
+from okey_agents.thinking.scorer.features import NUM_FEATURES
 from okey_agents.thinking.scorer.network import SHAPES, WIDE
 from okey_agents.training.optimizers import FitSettings
 from okey_agents.training.parts_net import PartsNet
@@ -37,7 +38,7 @@ class ScorerNet(PartsNet):
         num_features: features of a candidate; likewise.
     """
 
-    def __init__(self, num_context: int = NUM_TABLE, num_features: int = NUM_FEATURES) -> None:
+    def __init__(self, num_context: int = NUM_CONTEXT, num_features: int = NUM_FEATURES) -> None:
         super().__init__({**SHAPES, "table": (num_context, WIDE), "candidate": (num_features, WIDE)})
         first = num_context + num_features
         for name, inputs in (("table", first), ("candidate", first), ("hidden", WIDE)):

@@ -18,7 +18,8 @@ from okey_agents.thinking.position import position_in
 from okey_agents.thinking.rating import rate_position
 from okey_agents.thinking.rollout import RolloutSettings, look_at_rack, zero_sum
 from okey_agents.thinking.scorer.choose import Policy, choose_by
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES, fill_features, pick_candidates
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES
+from okey_agents.thinking.scorer.features import fill_features, pick_candidates
 from okey_agents.thinking.scorer.network import run_scorer
 from okey_agents.thinking.value import NUM_VALUE_INPUTS, STOCK_SIZE, analyse_rack, count_stock, fill_analysed, run_value
 from okey_agents.training.chance import STEPS, happens

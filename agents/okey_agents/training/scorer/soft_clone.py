@@ -13,7 +13,8 @@ import numpy.typing as npt
 from okey_agents.thinking.position import position_in
 from okey_agents.thinking.rating import best_of, rate_position
 from okey_agents.thinking.scorer.choose import Policy
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES, fill_features, pick_candidates
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES
+from okey_agents.thinking.scorer.features import fill_features, pick_candidates
 from okey_agents.training.schema import Between, Count, Positive, Rate, Section
 from okey_agents.training.scorer.decisions import MAX_DECISIONS_OF_ROUND, DecisionBuffer, Decisions, new_buffer
 from okey_env.actions import NUM_ACTIONS

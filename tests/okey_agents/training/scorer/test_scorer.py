@@ -15,7 +15,8 @@ from okey_agents.bots.rated import ExpertBot
 from okey_agents.bots.scorer import ScorerBot
 from okey_agents.thinking.rule_weights import EXPERT, rule_data, rule_of
 from okey_agents.thinking.scorer.choose import Policy
-from okey_agents.thinking.scorer.features import MAX_CANDIDATES, NUM_FEATURES, NUM_TABLE, pick_candidates
+from okey_agents.thinking.scorer.context import MAX_CANDIDATES, NUM_CONTEXT
+from okey_agents.thinking.scorer.features import NUM_FEATURES, pick_candidates
 from okey_agents.thinking.scorer.network import NUM_WEIGHTS, run_scorer
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
 from okey_agents.training.export import export
@@ -74,7 +75,7 @@ def test_candidates_are_the_best_rated_within_the_margin() -> None:
 def test_the_compiled_network_is_the_one_in_torch() -> None:
     weights = _random_weights(0)
     generator = np.random.default_rng(1)
-    context = generator.random(NUM_TABLE, np.float32)
+    context = generator.random(NUM_CONTEXT, np.float32)
     features = generator.random((MAX_CANDIDATES, NUM_FEATURES), np.float32)
     scores = np.zeros(MAX_CANDIDATES, np.float32)
     run_scorer(context, features, MAX_CANDIDATES, weights, scores)
