@@ -7,9 +7,9 @@ import torch
 
 from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.thinking.value import (
-    NUM_SPARE,
     NUM_VALUE_INPUTS,
     NUM_VALUE_WEIGHTS,
+    SPARE_JOKERS_AT,
     inputs_at,
     load_value,
     value_for,
@@ -64,7 +64,7 @@ def test_a_false_joker_to_finish_on_is_seen_where_it_is_dear_and_nowhere_else() 
         round = Round(rules, deal=Deal(indicator="R6", starter=0, racks=(None, rack, None, None)), seed=3)
         row = np.zeros((1, NUM_VALUE_INPUTS), np.float32)
         inputs_at(round.games, np.zeros(1, np.int64), row)
-        inputs[rules] = row[0, -NUM_SEATS * NUM_SPARE :].reshape(NUM_SEATS, NUM_SPARE)
+        inputs[rules] = row[0, SPARE_JOKERS_AT:].reshape(NUM_SEATS, -1)
     assert not inputs[cheap].any()
     assert list(np.flatnonzero(inputs[dear][1])) == [2, 5]  # at distance 2, and what helps is in the stock
     values = _values(round.games, load_value("klasik"))[0]
