@@ -152,7 +152,7 @@ def analyse_rack(
     """
     hand = hand_of(game, seat)
     distance, keep, useful = analyse(hand.once, hand.twice, hand.wilds, game.rules.run_13_1 != 0, after)
-    if popcount(hand.once) + popcount(hand.twice) + hand.wilds > 14:
+    if popcount(as_int(hand.once)) + popcount(as_int(hand.twice)) + hand.wilds > 14:
         most, best = -1, useful
         kinds = as_int(keep)
         while kinds:
