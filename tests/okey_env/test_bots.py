@@ -1,6 +1,6 @@
 """The first bots: legal, the same one at a time or side by side, and greedy as its definition says; bots by name."""
 
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,11 @@ import numpy.typing as npt
 import pytest
 
 import okey_env.bots
-from okey_agents.bots.cover import CoverBot
+from okey_agents.bots.compiled import CompiledBot
 from okey_agents.bots.greedy import GreedyBot
 from okey_agents.bots.random import RandomBot
-from okey_agents.bots.rated import EfficientBot, ExpertBot
 from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW, is_finish, is_throw, to_text
-from okey_env.bots import Bot, bot_names, choose_for, make_bot
+from okey_env.bots import BOTS_GROUP, Bot, bot_names, choose_for, make_bot
 from okey_env.deal import Deal
 from okey_env.engine.batch import deal_all, legal_at, observe_at
 from okey_env.engine.hand import hand_of_counts, melds_distance, pairs_distance
@@ -25,7 +24,15 @@ from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, NUM_STOCK, WILD, kinds_of
 from tests.positions import RULES, positions
 
-BOTS = [RandomBot, GreedyBot, CoverBot, EfficientBot, ExpertBot]
+
+def compiled_bots() -> list[type[CompiledBot]]:
+    """Every class of compiled bots that has a name, each once."""
+    found = [entry.load() for entry in entry_points(group=BOTS_GROUP)]
+    classes = {bot for bot in found if isinstance(bot, type) and issubclass(bot, CompiledBot)}
+    return sorted(classes, key=lambda bot: bot.name)
+
+
+BOTS = compiled_bots()
 
 
 @pytest.mark.parametrize("bot_class", BOTS)
