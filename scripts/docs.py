@@ -5,7 +5,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from okey_agents.thinking import hidden_tiles, value
+from okey_agents.thinking.scorer import context, features
 from okey_env.encoders import ENCODERS
+from okey_env.encoders.encoder import size_of, table_of
 from okey_env.rule_sheet import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,11 +23,56 @@ def encoders_page() -> str:
         "itself, right, opposite, left. Kinds are in the order of `okey_env.tiles`: red 1 to 13, blue, black, yellow,",
         "then the wild kind. [learning.md](learning.md) shows how to write one.",
         "",
+        "The scorer and the value network read no encoder but features of their own: [features.md](features.md).",
+        "",
         "This page is made by `scripts/docs.py`.",
     ]
     for encoder in ENCODERS.values():
         lines += ["", f"## `{encoder.name}`, version {encoder.version}: ({encoder.size},)", "", encoder.table()]
     return "\n".join(lines) + "\n"
+
+
+FEATURES_HEAD = """# What the networks see
+
+These networks read numbers that the kernels of `okey_agents.thinking` compute. (The `flat` networks read an encoder:
+[encoders.md](encoders.md).) Each table is the layout of one array, in order. A tile *helps*, or is *useful*, if it
+lowers the distance to a finish by melds. *Unseen* tiles are those that the mover cannot see: in the other racks and in
+the stock.
+
+This page is made by `scripts/docs.py`.
+"""
+CANDIDATE_TEXT = """`okey_agents.thinking.scorer.features`: one row for each candidate move. *The tile* is the tile
+thrown or taken. The hand after the move has 14 tiles; after a take, the best throw follows first."""
+CONTEXT_TEXT = "`okey_agents.thinking.scorer.context`: the same for all candidates of a decision."
+VALUE_TEXT = """`okey_agents.thinking.value`: the network is privileged (an asymmetric critic), that is, it sees all
+four racks. The tables of the parts follow."""
+SEAT_TEXT = (
+    "Once for each seat, from the one to move. With 15 tiles in the rack, what helps is counted after the best throw."
+)
+SPARE_JOKER_TEXT = """Once for each seat, from the one to move. All 0 for a seat without a false joker, and under rules
+in which a finish on a false joker does not count as one on the okey (R6.3)."""
+SETS_TEXT = """`okey_agents.thinking.hidden_tiles`: for each face, the network counts how many faces of each set are the
+face itself, one number away, two numbers away, and of the same number in the other colours."""
+
+
+def features_page() -> str:
+    """What each network sees and tells, from the tables beside its kernels."""
+    scorer, value_network, hidden = "The candidate scorer", "The value network", "The network of hidden tiles"
+    sections = (
+        (f"{scorer}, version {features.FEATURES_VERSION}: a candidate", CANDIDATE_TEXT, features.CANDIDATE),
+        (f"{scorer}: the context", CONTEXT_TEXT, context.CONTEXT),
+        (f"{value_network}: all parts", VALUE_TEXT, value.PARTS),
+        (f"{value_network}: a seat, `SEAT`", SEAT_TEXT, value.SEAT),
+        (f"{value_network}: the round and the seat to move, `ROUND`", "Once.", value.ROUND),
+        (f"{value_network}: a false joker, `SPARE_JOKER`", SPARE_JOKER_TEXT, value.SPARE_JOKER),
+        (f"{hidden}: sets of kinds", SETS_TEXT, hidden_tiles.SETS),
+        (f"{hidden}: scalars", "The same for all faces.", hidden_tiles.SCALARS),
+        (f"{hidden}: outputs", "For each face, the chances that:", hidden_tiles.CHANCES),
+    )
+    parts = [FEATURES_HEAD]
+    for title, text, pieces in sections:
+        parts.append(f"## {title}: ({size_of(pieces)},)\n\n{text}\n\n{table_of(pieces)}\n")
+    return "\n".join(parts)
 
 
 RULES_HEAD = """# The rules, numbered
@@ -54,7 +102,7 @@ def rules_page() -> str:
     return RULES_HEAD + markdown() + RULES_FOOT
 
 
-PAGES = {"encoders.md": encoders_page, "rules.md": rules_page}
+PAGES = {"encoders.md": encoders_page, "features.md": features_page, "rules.md": rules_page}
 """The pages by file name."""
 
 

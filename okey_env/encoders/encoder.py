@@ -48,6 +48,23 @@ def starts_of(pieces: Iterable[Piece]) -> dict[str, int]:
     return starts
 
 
+def table_of(pieces: Iterable[Piece]) -> str:
+    """A layout as a Markdown table.
+
+    >>> print(table_of([Piece("rack", 53, "copies"), Piece("stock", 1, "tiles left / 48")]))
+    | entries | piece | meaning |
+    |---|---|---|
+    | 0 … 52 | `rack` | copies |
+    | 53 | `stock` | tiles left / 48 |
+    """
+    lines, start = ["| entries | piece | meaning |", "|---|---|---|"], 0
+    for piece in pieces:
+        entries = f"{start} … {start + piece.size - 1}" if piece.size > 1 else str(start)
+        lines.append(f"| {entries} | `{piece.name}` | {piece.meaning} |")
+        start += piece.size
+    return "\n".join(lines)
+
+
 @dataclasses.dataclass(frozen=True)
 class Encoder:
     """An encoder of observations.
@@ -133,7 +150,4 @@ class Encoder:
 
     def table(self) -> str:
         """The layout as a Markdown table."""
-        lines = ["| entries | piece | meaning |", "|---|---|---|"]
-        for piece, entries in self.slices():
-            lines.append(f"| {entries.start} … {entries.stop - 1} | `{piece.name}` | {piece.meaning} |")
-        return "\n".join(lines)
+        return table_of(self.pieces)

@@ -64,7 +64,7 @@ SCALARS = (
     Piece("takes_right", 1, "kinds taken by the right-hand neighbour / 3"),
     Piece("takes_opposite", 1, "the same of the seat opposite"),
     Piece("takes_left", 1, "the same of the left neighbour"),
-    Piece("false_joker_as_okey", 1, "1 if the rules pay for a finish on a false joker as on the okey"),
+    Piece("false_joker_as_okey", 1, "1 if a finish on a false joker counts as one on the okey (R6.3)"),
 )
 """The inputs that all faces share."""
 

@@ -65,14 +65,18 @@ SEAT = (
 ROUND = (
     Piece("throwing", 1, "1 if the mover is to throw or to finish"),
     Piece("stock", 1, "tiles left in the stock / 48"),
-    Piece("stock_end", 1, "4 / (3 + tiles left in the stock)"),
+    Piece("stock_end", 1, "4 / (3 + tiles left in the stock, 1 at least)"),
     Piece("last_chance", 1, "1 if the tile on offer may only be taken to finish"),
     Piece("throws", 1, "throws so far / 48"),
     Piece("offer_helps", 1, "1 if the tile on offer lowers the mover's distance"),
     Piece("offer_helps_at_1", 1, "1 if so, at distance 1"),
     Piece("offer_helps_at_2", 1, "1 if so, at distance 2"),
     Piece("next_useful", 3, "the mover's useful tiles after its next useful tile / 8, at distance 2, 3, 4 or more"),
-    Piece("opened_up", 2, "useful tiles that it gains by other tiles, per tile in the stock x 2, at distance 1, 2"),
+    Piece(
+        "opened_up",
+        2,
+        "twice the useful tiles that a draw adds without lowering its distance, on average, at distance 1, 2",
+    ),
 )
 """The part of the round and of the seat to move."""
 SPARE_JOKER = (

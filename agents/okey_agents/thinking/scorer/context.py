@@ -46,7 +46,7 @@ CONTEXT = (
     Piece("can_show", 1, "1 if the mover may show the indicator's twin"),
     Piece("offer_wild", 1, "1 if the mover may take the tile on offer, and it is wild"),
     Piece("candidates", 1, f"candidates / {MAX_CANDIDATES}"),
-    Piece("false_joker_as_okey", 1, "1 if the rules pay for a finish on a false joker as on the okey"),
+    Piece("false_joker_as_okey", 1, "1 if a finish on a false joker counts as one on the okey (R6.3)"),
     Piece("combine_product", 1, "1 if the rules multiply what a finish counts for"),
     Piece("hidden", 1, "hidden tiles / 91"),
     Piece("first_turns", 1, "1 until four tiles have been thrown"),

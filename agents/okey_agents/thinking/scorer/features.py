@@ -100,7 +100,11 @@ CANDIDATE = (
     Piece("held_two_apart", 1, "faces after the move with the face two numbers below held too / 8"),
     Piece("wilds", 2, "1 for the wild tiles after the move: one, two"),
     Piece("next_useful", 3, "useful tiles after the next useful tile / 16, at distance 2, 3, 4 or more"),
-    Piece("opened_up", 2, "useful tiles gained by a tile that keeps the distance, per hidden tile / 2, at 1 and 2"),
+    Piece(
+        "opened_up",
+        2,
+        "useful tiles that a hidden tile adds without lowering the distance, on average / 2, at distance 1, 2",
+    ),
     Piece("spare_joker", 2, "useful tiles / 16 of the rack without its false joker: at distance 1, at more"),
     Piece("joker_kept", 1, "1 if a false joker stays, where a finish on one counts as on the okey"),
     Piece("needed", 1, "twice the chance that the right-hand neighbour needs the tile thrown"),
