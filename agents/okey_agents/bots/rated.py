@@ -6,8 +6,6 @@ right-hand neighbour needs, tiles held twice, what a hand at distance 2 is after
 to finish on where that is dear.
 """
 
-from typing import ClassVar
-
 import numpy as np
 import numpy.typing as npt
 
@@ -40,27 +38,30 @@ def choose_rated(
         actions[i] = choose_in_position(position_of(records[i]), weights, seed)
 
 
-class RatedBot(CompiledBot):
-    """A rule that rates every legal action; a subclass gives its name and its weights."""
-
-    weights: ClassVar[RuleWeights]
-
-    def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
-        """Choose for each of `(N,)` OBSERVATION records: `(N,)` actions."""
-        actions = np.empty(len(records), np.int64)
-        choose_rated(records, self.weights, self._seed, actions)
-        return actions
+# Weights passed from Python cost more than a move of `efficient`, so each bot has a kernel in which they are constant.
 
 
-class EfficientBot(RatedBot):
+@kernel
+def choose_efficient(records: npt.NDArray[np.record], seed: np.uint64, actions: npt.NDArray[np.int64]) -> None:
+    """Fill the `(N,)` actions of `efficient` for `(N,)` OBSERVATION records; the seed settles ties."""
+    choose_rated(records, EFFICIENT, seed, actions)
+
+
+@kernel
+def choose_expert(records: npt.NDArray[np.record], seed: np.uint64, actions: npt.NDArray[np.int64]) -> None:
+    """Fill the `(N,)` actions of `expert` for `(N,)` OBSERVATION records; the seed settles ties."""
+    choose_rated(records, EXPERT, seed, actions)
+
+
+class EfficientBot(CompiledBot):
     """A rule: the smallest distance, then the most unseen useful tiles; far above `greedy`; any rules."""
 
     name = "efficient"
-    weights = EFFICIENT
+    choose_batch = staticmethod(choose_efficient)
 
 
-class ExpertBot(RatedBot):
+class ExpertBot(CompiledBot):
     """A rule: `efficient` with tile odds, hand shape and danger; the strongest rule; any rules."""
 
     name = "expert"
-    weights = EXPERT
+    choose_batch = staticmethod(choose_expert)
