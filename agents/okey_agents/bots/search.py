@@ -258,7 +258,8 @@ class SearchBot:
         )
         everybody = Policy(EFFICIENT)
         self._rollouts = {
-            preset: RolloutSettings(everybody, everybody, OWN_TURNS, load_value(preset)) for preset in PRESETS
+            preset: RolloutSettings(everybody, everybody, OWN_TURNS, load_value(preset), zero_sum=False)
+            for preset in PRESETS
         }
         self.reset(seed)
 

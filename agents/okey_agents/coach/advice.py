@@ -178,7 +178,7 @@ def try_moves(observation: Observation, moves: Sequence[int], worlds: int, seed:
     points = np.empty((len(moves), worlds), np.float64)
     scratch: npt.NDArray[Any] = np.zeros(1, GAME)
     expert = Policy(EXPERT)
-    settings = RolloutSettings(expert, expert, OWN_TURNS, value_for(rules_of(games[0])))
+    settings = RolloutSettings(expert, expert, OWN_TURNS, value_for(rules_of(games[0])), zero_sum=False)
     for index, move in enumerate(moves):
         try_in_worlds(games, scratch, move, settings, word, points[index])
     return points

@@ -40,6 +40,8 @@ class RolloutSettings(NamedTuple):
     """The position is valued at so many next turns of that seat."""
     value_weights: Floats
     """`(W,)` of the network of `thinking.value`."""
+    zero_sum: bool = True
+    """Whether `void_points`, which every seat loses in a void or truncated round, are left out of the points."""
 
 
 def for_rollouts(policy: Policy) -> Policy:
@@ -51,7 +53,7 @@ def for_rollouts(policy: Policy) -> Policy:
 def roll_out(
     game: np.record, seat: int, settings: RolloutSettings, seed: np.uint64, points: npt.NDArray[np.float64]
 ) -> None:
-    """Play a round on, and fill the zero-sum points that it brings a seat, valued as each of its next turns begins.
+    """Play a round on, and fill the points that it brings a seat, valued as each of its next turns begins.
 
     An early value has less of the luck in between, a late value knows more of what led to it.
 
@@ -64,7 +66,7 @@ def roll_out(
     """
     for turn in range(settings.own_turns):
         play_to_next_turn(game, seat, settings.policy, settings.opponent, seed)
-        points[turn] = worth_of_turn(game, seat, settings.value_weights)
+        points[turn] = worth_of_turn(game, seat, settings)
 
 
 @kernel
@@ -89,15 +91,15 @@ def play_to_next_turn(game: np.record, seat: int, policy: Policy, opponent: Poli
 
 
 @kernel
-def worth_of_turn(game: np.record, seat: int, value_weights: Floats) -> float:
-    """The zero-sum points that a seat may expect of the whole round.
+def worth_of_turn(game: np.record, seat: int, settings: RolloutSettings) -> float:
+    """The points that a seat may expect of the whole round.
 
     Args:
         game: the round: every seat holds 14 tiles, or it is over.
         seat: whose points.
-        value_weights: `(W,)` of the network of `thinking.value`, which is asked if the round goes on.
+        settings: the value network, which is asked if the round goes on, and how a void round counts.
     """
-    points = float(zero_sum(game, seat))
+    points = float(zero_sum(game, seat)) if settings.zero_sum else float(game.won[seat]) - float(game.lost[seat])
     if game.ending == NOT_ENDED:
         distances, useful = np.empty(NUM_SEATS, np.int64), np.empty(NUM_SEATS, np.uint64)
         found = np.empty(1, np.uint64)
@@ -107,7 +109,7 @@ def worth_of_turn(game: np.record, seat: int, value_weights: Floats) -> float:
         count_stock(game, stock)
         inputs, values = np.empty(NUM_VALUE_INPUTS, np.float32), np.empty(NUM_SEATS, np.float32)
         fill_analysed(game, stock, distances, useful, inputs)
-        run_value(inputs, int(game.turn), value_weights, values)
+        run_value(inputs, int(game.turn), settings.value_weights, values)
         points += float(values[seat])
     return points
 
