@@ -6,7 +6,7 @@ the other. The networks see both numbers: the candidate scorer among the unseen 
 tiles in the stock.
 
 Useful tiles are counted before the throw that follows a draw. The best throw may lose some of them, but trying all
-throws costs three times as much and tells a scorer no more (training_configs/README.md).
+throws costs three times as much and tells a scorer no more (docs/experiments/scorer.md).
 """
 
 from typing import NamedTuple

@@ -2,7 +2,7 @@
 
 What has been thrown, taken, left lying or is still unseen around a face says who needs it and where its copies are.
 `tile_odds` weighs the same in two sums. The sums are quick, and the rules use them. The network tells nearly twice as
-much beyond what the progress of the round says (training_configs/README.md); the candidate scorer uses it.
+much beyond what the progress of the round says (docs/experiments/networks.md); the candidate scorer uses it.
 
 The network looks at each face in the same way, in two layers: at the faces in each relation of `neighbours`. So it is
 the same under all 48 symmetries of the tiles. It reads a `Position`, which is what the mover sees. It learned from

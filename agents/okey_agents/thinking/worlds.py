@@ -8,7 +8,7 @@ lying was of little use to it: what lies near such a tile goes first, and a rack
 guess. A draw that would finish is left out, since its owner would have finished.
 
 Like every world, such a one agrees exactly with what was seen. How often a rack draws, and the weights, were fitted to
-games of `efficient` with the measurement in `docs/search.md`.
+games of `efficient` with `scripts/studies/worlds_calibration.py`.
 """
 
 from typing import NamedTuple
