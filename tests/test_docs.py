@@ -22,6 +22,7 @@ USER_PAGES = [
     CONFIGS / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "klasik").glob("*.md")),
+    *sorted((ROOT / "agents" / "okey_agents" / "bots" / "shipped").glob("*/README.md")),
 ]
 """What is true today, for users and contributors."""
 ENTRIES = [path for path in sorted(NOTEBOOK.glob("*.md")) if path.name != "README.md"]
@@ -160,7 +161,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_files_that_are_named_exist(page: Path) -> None:
-    roots = (ROOT, ROOT / "agents", ROOT / "agents" / "okey_agents", ROOT / "okey_env", page.parent)
+    players = ROOT / "agents" / "okey_agents"
+    roots = (ROOT, ROOT / "agents", players, players / "training", ROOT / "okey_env", page.parent)
     old = page.name == "README.md" and page.parent == NOTEBOOK  # has a table of former names
     for code in re.findall(r"`([^`\n]+)`", without_code(text_of(page))):
         for word in code.split():
