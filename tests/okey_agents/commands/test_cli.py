@@ -80,7 +80,7 @@ def test_bots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     main(["bots"])
     printed = capsys.readouterr().out
     assert "greedy" in printed
-    assert "Any legal action, each as likely." in printed
+    assert "A legal action drawn at random" in printed
 
 
 def test_without_a_verb_all_verbs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
