@@ -4,13 +4,34 @@ To write another encoder, make an `Encoder` with a name, a version, its pieces a
 from an OBSERVATION record. It is accepted wherever the name of an encoder is accepted.
 """
 
-from okey_env.encoders.encoder import Encoder, Piece
-from okey_env.encoders.flat import FLAT
-from okey_env.encoders.flat_offer import FLAT_OFFER
-from okey_env.encoders.tiles import TILES
-from okey_env.encoders.tiles_raw import TILES_RAW
+import importlib
+from collections.abc import Iterator, Mapping
 
-ENCODERS: dict[str, Encoder] = {encoder.name: encoder for encoder in (FLAT, FLAT_OFFER, TILES_RAW, TILES)}
+from okey_env.encoders.encoder import Encoder, Piece
+
+_CONSTANTS = {"flat": "FLAT", "flat_offer": "FLAT_OFFER", "tiles_raw": "TILES_RAW", "tiles": "TILES"}
+"""By name, the constant that holds the encoder, in the module of `okey_env.encoders` with the name of the encoder."""
+
+
+class _Encoders(Mapping[str, Encoder]):
+    """Imports the module of an encoder when the encoder is asked for: importing some of them compiles kernels."""
+
+    def __getitem__(self, name: str) -> Encoder:
+        constant = _CONSTANTS[name]
+        encoder: Encoder = getattr(importlib.import_module(f"{__name__}.{name}"), constant)
+        return encoder
+
+    def __contains__(self, name: object) -> bool:
+        return name in _CONSTANTS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CONSTANTS)
+
+    def __len__(self) -> int:
+        return len(_CONSTANTS)
+
+
+ENCODERS: Mapping[str, Encoder] = _Encoders()
 """The encoders by name."""
 
 
