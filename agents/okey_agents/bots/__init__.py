@@ -1,1 +1,1 @@
-"""Whoever takes a seat: the rule-based bots, search, and the bots that were trained."""
+"""The bots that can take a seat: rules, search, and trained networks."""

@@ -1,4 +1,4 @@
-"""CompiledBot: a bot whose whole play is one kernel, as an object that meets the protocol."""
+"""CompiledBot: a bot whose moves are computed by one kernel, as an object that meets the protocol of bots."""
 
 from typing import ClassVar, TypeAlias
 
@@ -12,7 +12,7 @@ ChooseBatch: TypeAlias = "staticmethod[[npt.NDArray[np.record], np.uint64, npt.N
 
 
 class CompiledBot:
-    """A bot made of kernels. A subclass gives its name and `choose_batch`, and nothing else.
+    """A bot made of kernels. A subclass defines `name` and `choose_batch`, or overrides `act_batch`.
 
     Args:
         seed: settles the moves; `reset` gives another.

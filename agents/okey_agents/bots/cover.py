@@ -1,40 +1,55 @@
-"""`cover`: the most tiles in complete melds, as the open programs for Okey play it today; a yardstick from outside.
+"""`cover`: as many tiles in complete melds as possible, as the open programs for Okey play; a yardstick from outside.
 
-In the order in which it looks:
+It decides in this order:
 
-1. The indicator's twin is shown as soon as it may be; a hand that can finish is finished at once, for most points.
-2. With 14 tiles it takes the throw on offer if more tiles then lie in complete melds (or in pairs), and draws if not.
-3. With 15 tiles it throws the tile after which most lie in complete melds; among those, what counts is how many more
-   the next draw is expected to bring there, the chance that it finishes, and how near the tile is to what the
-   right-hand neighbour has taken.
+1. It shows the indicator's twin as soon as it may, and finishes as soon as it can, for the most points.
+2. With 14 tiles it takes the tile on offer if more tiles are then in complete melds (or in pairs), and draws if not.
+3. With 15 tiles it throws the tile that leaves most tiles in complete melds. Between such throws three things decide:
+   how many more tiles the next draw is expected to bring into melds, the chance that this draw finishes, and how near
+   the thrown tile is to what the right-hand neighbour has taken.
 
-Two tiles of a meld count nothing until the third is there: that is what sets it apart from `greedy` and `efficient`.
+Two tiles of a meld count for nothing until the third is there. That is the difference to `greedy` and `efficient`.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 from okey_agents.bots.compiled import CompiledBot
-from okey_agents.thinking.position import Position, position_of
-from okey_agents.thinking.rating import Ratings, best_of, near_tiles, rate_finishes, same_number, unseen_of
+from okey_agents.thinking.neighbours import near_tiles, numbers_in, same_number
+from okey_agents.thinking.position import Position, own_hand, position_of
+from okey_agents.thinking.rating import Ratings, best_of, rate_finishes, unseen_of
 from okey_env.actions import DRAW, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import KIND_OF_BIT, WILD_BIT, finishing_melds, finishing_pairs, kind_set, lowest_bit, popcount
-from okey_env.engine.hand.bits import FACES, WORD, as_int, fold, with_top
+from okey_env.engine.hand import (
+    KIND_OF_BIT,
+    WILD_BIT,
+    Hand,
+    finishing_melds,
+    finishing_pairs,
+    lowest_bit,
+    popcount,
+    with_tile,
+    without_tile,
+)
+from okey_env.engine.hand.analysis import beside
+from okey_env.engine.hand.bits import FACES, TWO, WORD, ZERO, as_int, fold, with_top
 from okey_env.engine.hand.parts import EXTRA, HELD, NUM_PATTERNS, bits_of_pattern, patterns_held, tiles_of_part
 from okey_env.engine.hand.search import without
 from okey_env.engine.state import PHASE_DRAW
 from okey_env.tiles import WILD
 
 FINISHING = 10.0
-"""The chance to finish with the next draw, in tiles of cover."""
+"""The rating of the chance to finish with the next draw, in tiles of cover."""
 PAIRS_FROM = 5
-"""So many pairs, wild tiles included, before seven pairs are thought of."""
+"""Seven pairs are considered from this number of pairs on, wild tiles included."""
 DANGER = 0.2
-"""A face near the thrown tile that the right-hand neighbour has taken, in tiles of cover."""
+"""The cost of each face near the thrown tile that the right-hand neighbour has taken, in tiles of cover."""
 BEST_COVER = 100.0
-"""A tile of cover now, beside everything that may come."""
-SHOWN, MOST_MELDS = 10_000.0, 5
+"""The rating of a tile that is in a meld now; all that the next draw may bring is less."""
+SHOWN = 10_000.0
+"""The rating of showing the indicator's twin."""
+MAX_MELDS = 5
+"""Complete melds in 14 tiles, and one part more that wild tiles complete."""
 
 WILDS_TO_COMPLETE = 3 + EXTRA - HELD[:NUM_PATTERNS]
 """By pattern of a part: the wild tiles that make it a complete meld."""
@@ -43,39 +58,48 @@ COMPLETED = np.array([sum(1 << p for p in range(NUM_PATTERNS) if WILDS_TO_COMPLE
 
 
 @kernel
-def tiles_in_melds(once: np.uint64, twice: np.uint64, wilds: int, run_13_1: bool, best: int) -> int:
-    """The most natural tiles that lie in complete melds, wild tiles filling in; `best` if it is not more than that.
+def tiles_in_melds(hand: Hand, run_13_1: bool, least: int) -> int:
+    """The most natural tiles of a hand that can be in complete melds, which wild tiles may fill.
 
-    Parts are chosen those with most tiles first, at most five of them, on a stack of one level for each.
+    The search chooses up to five parts, those with most tiles first, on a stack with one level for each part.
+
+    Args:
+        hand: the hand.
+        run_13_1: whether a 1 may follow a 13 (R4.1).
+        least: smaller results are not looked for.
+
+    Returns:
+        The number of tiles, or `least` if that is more.
     """
-    onces = np.empty(MOST_MELDS + 1, np.int64)
-    twices = np.empty(MOST_MELDS + 1, np.int64)
-    masks = np.empty(MOST_MELDS + 1, np.int64)
-    chosen = np.empty(MOST_MELDS + 1, np.int64)
-    bits = np.empty(MOST_MELDS + 1, np.int64)
-    patterns = np.empty(MOST_MELDS + 1, np.int64)
-    values = np.empty(MOST_MELDS + 1, np.int64)
-    lefts = np.empty(MOST_MELDS + 1, np.int64)
-    onces[0], twices[0] = with_top(once, run_13_1), with_top(twice, run_13_1)
-    values[0], lefts[0], bits[0] = 0, min(wilds, 2), 0
+    best = least
+    onces = np.empty(MAX_MELDS + 1, np.int64)
+    twices = np.empty(MAX_MELDS + 1, np.int64)
+    masks = np.empty(MAX_MELDS + 1, np.int64)
+    chosen = np.empty(MAX_MELDS + 1, np.int64)
+    bits = np.empty(MAX_MELDS + 1, np.int64)
+    patterns = np.empty(MAX_MELDS + 1, np.int64)
+    values = np.empty(MAX_MELDS + 1, np.int64)
+    lefts = np.empty(MAX_MELDS + 1, np.int64)
+    onces[0], twices[0] = with_top(hand.once, run_13_1), with_top(hand.twice, run_13_1)
+    values[0], lefts[0], bits[0] = 0, min(hand.wilds, 2), 0
     masks[0] = patterns_held(onces[0]) & COMPLETED[lefts[0]]
     if lefts[0] == 2:
-        best = max(best, 1)  # any tile and two wild ones
+        best = max(best, 1)  # two wild tiles make a meld with any tile
     level = 0
     while level >= 0:
         if bits[level] == 0:  # the next pattern
             mask = masks[level]
-            if mask == 0 or level == MOST_MELDS:
+            if mask == 0 or level == MAX_MELDS:
                 level -= 1
                 continue
             pattern = lowest_bit(mask)
-            if values[level] + (MOST_MELDS - level) * HELD[pattern] <= best:
+            if values[level] + (MAX_MELDS - level) * HELD[pattern] <= best:
                 level -= 1
                 continue
             masks[level] = mask & (mask - 1)
             found = bits_of_pattern(onces[level], pattern)
             if level > 0 and pattern == patterns[level - 1]:
-                found &= -1 << chosen[level - 1]  # each set of parts in one order
+                found &= -1 << chosen[level - 1]  # so that each set of parts is met in one order only
             bits[level] = found
             patterns[level] = pattern
             continue
@@ -94,58 +118,58 @@ def tiles_in_melds(once: np.uint64, twice: np.uint64, wilds: int, run_13_1: bool
 
 
 @kernel
-def tiles_in_pairs(once: np.uint64, twice: np.uint64, wilds: int) -> int:
-    """The natural tiles that lie in pairs, wild tiles pairing singles; 0 while there are few."""
-    pairs = popcount(as_int(twice) & FACES)
-    singles = min(wilds, popcount(as_int(once) & FACES) - pairs)
+def tiles_in_pairs(hand: Hand) -> int:
+    """The natural tiles that are in pairs, wild tiles pairing singles; 0 with fewer than `PAIRS_FROM` pairs."""
+    pairs = popcount(as_int(hand.twice) & FACES)
+    singles = min(hand.wilds, popcount(as_int(hand.once) & FACES) - pairs)
     return 2 * pairs + singles if pairs + singles >= PAIRS_FROM else 0
 
 
 @kernel
-def rate_throw(position: Position, once: np.uint64, twice: np.uint64, wilds: int, in_melds: int, after: int) -> float:
-    """What 14 tiles are worth that have `in_melds` tiles in melds, and that tiles of `after` may bring more."""
-    in_pairs = tiles_in_pairs(once, twice, wilds)
+def rate_throw(position: Position, hand: Hand, in_melds: int, bringing: int) -> float:
+    """The rating of a throw, without its danger.
+
+    Args:
+        position: what the mover sees.
+        hand: the 14 tiles that the throw leaves.
+        in_melds: how many of them are in complete melds.
+        bringing: the kinds that may bring more tiles into melds, as a word.
+    """
+    in_pairs = tiles_in_pairs(hand)
     unseen = max(1, unseen_of(position, FACES | 1 << WILD_BIT))
     gained, finishing = 0.0, 0.0
     if in_pairs > in_melds:
-        singles = as_int(once) & FACES & ~as_int(twice)
+        singles = as_int(hand.once) & FACES & ~as_int(hand.twice)
         gained = unseen_of(position, singles) * 2.0
-        if in_pairs + wilds >= 13:
+        if in_pairs + hand.wilds >= 13:
             finishing = float(unseen_of(position, singles | 1 << WILD_BIT))
         return BEST_COVER * in_pairs + (gained + FINISHING * finishing) / unseen
-    kinds = after & position.unseen
+    kinds = bringing & position.unseen
     while kinds:
         bit = lowest_bit(kinds)
         kinds &= kinds - 1
         copies = 1 + (position.unseen_twice >> bit & 1)
-        more_wilds, tile = wilds, np.uint64(0)
-        if bit == WILD_BIT:
-            more_wilds += 1
-        else:
-            tile = np.uint64(1 << bit)
-        covered = tiles_in_melds(once | tile, twice | once & tile, more_wilds, position.run_13_1, in_melds)
+        more = with_tile(hand, as_int(KIND_OF_BIT[bit]))
+        covered = tiles_in_melds(more, position.run_13_1, in_melds)
         gained += copies * (covered - in_melds)
-        if covered + more_wilds >= 14:
+        if covered + more.wilds >= 14:
             finishing += copies
     return BEST_COVER * in_melds + (gained + FINISHING * finishing) / unseen
 
 
 @kernel
-def kinds_that_bring(position: Position, once: np.uint64, twice: np.uint64, wilds: int, in_melds: int) -> int:
-    """The kinds with which more tiles of the hand lie in complete melds, as a word."""
-    held = with_top(once, position.run_13_1)
-    near = (held << 4 | held >> 4 | held << 8 | held >> 8) & WORD
-    numbers = held | held >> 1
-    numbers = (numbers | numbers >> 2) & 0x1111111111111
-    candidates = (fold(near) | numbers * 15) & ~as_int(twice) & FACES if wilds < 2 else ~as_int(twice) & FACES
-    candidates &= position.unseen
+def kinds_that_bring(position: Position, hand: Hand, in_melds: int) -> int:
+    """The unseen kinds with which more than `in_melds` tiles of a hand are in complete melds, and the wild kind."""
+    held = with_top(hand.once, position.run_13_1)
+    candidates = ~as_int(hand.twice) & FACES & position.unseen
+    if hand.wilds < 2:
+        candidates &= fold(beside(held, TWO) & WORD) | numbers_in(held) * 15
     found = 1 << WILD_BIT
     while candidates:
-        tile = candidates & -candidates
-        candidates ^= tile
-        word = np.uint64(tile)
-        if tiles_in_melds(once | word, twice | once & word, wilds, position.run_13_1, in_melds) > in_melds:
-            found |= tile
+        bit = lowest_bit(candidates)
+        candidates &= candidates - 1
+        if tiles_in_melds(with_tile(hand, as_int(KIND_OF_BIT[bit])), position.run_13_1, in_melds) > in_melds:
+            found |= 1 << bit
     return found
 
 
@@ -156,55 +180,55 @@ def rate_position(position: Position, ratings: Ratings) -> None:
     if position.can_show:
         ratings[SHOW] = SHOWN
         return
-    once, twice, wilds, run_13_1 = position.once, position.twice, position.wilds, position.run_13_1
     if position.phase == PHASE_DRAW:
         ratings[DRAW if position.can_draw else TAKE] = 0.0
-        if position.can_draw and position.can_take and grows(position):
+        if position.can_draw and position.can_take and offer_helps(position):
             ratings[TAKE] = 1.0
         return
     if position.finish_melds | position.finish_pairs:
         rate_finishes(position, position.finish_melds, position.finish_pairs, ratings)
         return
-    in_melds = tiles_in_melds(once, twice, wilds, run_13_1, 0)
-    in_pairs = tiles_in_pairs(once, twice, wilds)
-    after = kinds_that_bring(position, once, twice, wilds, in_melds)
-    tiles = as_int(once) & FACES
+    hand, run_13_1 = own_hand(position), position.run_13_1
+    in_melds = tiles_in_melds(hand, run_13_1, ZERO)
+    in_pairs = tiles_in_pairs(hand)
+    bringing = kinds_that_bring(position, hand, in_melds)
+    tiles = as_int(hand.once) & FACES
     while tiles:
         bit = lowest_bit(tiles)
         tiles &= tiles - 1
-        tile = np.uint64(1 << bit)
-        once_left, twice_left = once & ~(tile & ~twice), twice & ~tile
-        left = tiles_in_melds(once_left, twice_left, wilds, run_13_1, 0)
-        rating = BEST_COVER * max(left, tiles_in_pairs(once_left, twice_left, wilds))
+        kind = as_int(KIND_OF_BIT[bit])
+        rest = without_tile(hand, kind)
+        left = tiles_in_melds(rest, run_13_1, ZERO)
+        rating = BEST_COVER * max(left, tiles_in_pairs(rest))
         if left == in_melds or in_pairs > 0:
-            rating = rate_throw(position, once_left, twice_left, wilds, left, after)
+            rating = rate_throw(position, rest, left, bringing)
         taken = np.uint64(position.taken_right)
         near = near_tiles(taken, bit, 1, run_13_1) + near_tiles(taken, bit, 2, run_13_1)
         rating -= DANGER * (near + popcount(position.taken_right & same_number(bit)))
-        ratings[THROW + as_int(KIND_OF_BIT[bit])] = rating
-    if wilds > 0:
+        ratings[THROW + kind] = rating
+    if hand.wilds > 0:
         ratings[THROW + WILD] = 0.0
 
 
 @kernel
-def grows(position: Position) -> bool:
-    """Whether more tiles lie in melds or in pairs with the offered tile, or it finishes."""
-    once, twice, wilds, run_13_1 = position.once, position.twice, position.wilds, position.run_13_1
+def offer_helps(position: Position) -> bool:
+    """Whether the tile on offer finishes, or more tiles are in melds or in pairs with it."""
     if position.offer == WILD:
         return True
-    tile = kind_set(position.offer)
-    more, more_twice = once | tile, twice | once & tile
-    if finishing_melds(more, more_twice, wilds, run_13_1) | finishing_pairs(more, more_twice, wilds):
+    hand, run_13_1 = own_hand(position), position.run_13_1
+    more = with_tile(hand, position.offer)
+    by_melds = finishing_melds(more.once, more.twice, more.wilds, run_13_1)
+    if by_melds | finishing_pairs(more.once, more.twice, more.wilds):
         return True
-    in_melds, in_pairs = tiles_in_melds(once, twice, wilds, run_13_1, 0), tiles_in_pairs(once, twice, wilds)
+    in_melds, in_pairs = tiles_in_melds(hand, run_13_1, ZERO), tiles_in_pairs(hand)
     if in_pairs > in_melds:
-        return bool(tiles_in_pairs(more, more_twice, wilds) > in_pairs)
-    return bool(tiles_in_melds(more, more_twice, wilds, run_13_1, in_melds) > in_melds)
+        return bool(tiles_in_pairs(more) > in_pairs)
+    return bool(tiles_in_melds(more, run_13_1, in_melds) > in_melds)
 
 
 @kernel
 def choose(seen: np.record, seed: np.uint64) -> int:
-    """The action for an OBSERVATION with the observer to move."""
+    """The action with the highest rating for an OBSERVATION with the observer to move, one of equals at random."""
     position = position_of(seen)
     ratings = np.empty(NUM_ACTIONS, np.float32)
     rate_position(position, ratings)

@@ -18,9 +18,9 @@ class FlatBot:
 
     Args:
         name: the name under which it is reported.
-        encoder: what its network sees of an observation.
-        network: the encoder's array in, a score for each action out.
-        manifest: what `bot.json` says of it.
+        encoder: makes the network's inputs from an observation.
+        network: from the encoder's array to a score for each of the 109 actions.
+        manifest: the content of `bot.json`.
     """
 
     def __init__(

@@ -1,11 +1,12 @@
-"""Bot folders: what is in one, how it is checked, and the bot that it makes.
+"""Bot folders: what they hold, how they are checked, and the bots that they make.
 
-There are two kinds of network. `relu` is a flat policy: an encoder's array in, a score for each of the 109 actions out.
-`scorer` is the candidate scorer (`thinking.scorer`), which comes with the weights of the rule it was trained on.
+A bot folder holds `bot.json`, which says what the bot is; `weights.npz`, its network as plain arrays; and
+`policy.onnx`, the same network for other languages, which is not read here. There are two kinds of network. `relu` is
+a flat policy, from an encoder's array to a score for each of the 109 actions. `scorer` is the candidate scorer
+(`thinking.scorer`), which comes with the weights of the rule that it was trained with.
 
-A bot folder holds `bot.json`, which says what the bot is, `weights.npz`, its network as plain arrays, and
-`policy.onnx`, the same for other languages, which is not read here. The folder may come from anywhere, so it
-is only data: nothing in it is unpickled or run, and what does not fit is refused before a game is touched.
+A folder may come from anywhere. So it holds only data: nothing in it is unpickled or run, and a folder that does not
+fit is refused before a game begins.
 """
 
 import hashlib
@@ -32,12 +33,12 @@ from okey_env.encoders import Encoder, as_encoder
 
 FORMAT = "okey-env bot"
 FORMAT_VERSION = 1
-"""Changes whenever a folder written before would be read wrongly."""
+"""This number changes whenever a folder written before would be read wrongly."""
 WEIGHTS_FILE = "weights.npz"
 ONNX_FILE = "policy.onnx"
 
 SCORER_ENCODER = "candidates"
-"""The name of the features of `thinking.scorer`, in place of an encoder's."""
+"""The name of the features of `thinking.scorer`, in place of the name of an encoder."""
 
 _MAX_WIDTH = 16_384
 _MAX_LAYERS = 32
@@ -47,12 +48,14 @@ def load_bot(folder: Path) -> FlatBot | ScorerBot:
     """The bot of an exported folder.
 
     Raises:
-        ValueError: the folder is no bot, is damaged, or was made for another version; one sentence says which.
+        ValueError: the folder holds no bot, is damaged, or was made for another version; the message says which.
     """
     folder = Path(folder)
-    manifest = _read_manifest(folder)
+    if not (folder / BOT_FILE).is_file():
+        raise ValueError(f"the folder {str(folder)!r} holds no bot: there is no {BOT_FILE} in it")
     try:
-        if _field(manifest, "network", dict).get("kind") == "scorer":
+        manifest = _read_manifest(folder)
+        if _entry(manifest, "network", dict).get("kind") == "scorer":
             return _load_scorer(folder, manifest)
         encoder = _known_encoder(manifest)
         _check_actions(manifest)
@@ -64,15 +67,15 @@ def load_bot(folder: Path) -> FlatBot | ScorerBot:
 
 
 def _load_scorer(folder: Path, manifest: Mapping[str, Any]) -> ScorerBot:
-    encoder = _field(manifest, "encoder", dict)
+    encoder = _entry(manifest, "encoder", dict)
     if encoder.get("name") != SCORER_ENCODER or encoder.get("version") != FEATURES_VERSION:
         raise ValueError(
             f"it needs version {encoder.get('version')!r} of the features {encoder.get('name')!r}, "
             f"and this okey-env has version {FEATURES_VERSION} of {SCORER_ENCODER!r}"
         )
     _check_actions(manifest)
-    rule: RuleWeights = rule_of(_field(manifest, "rule", dict))
-    choice = _field(manifest, "choice", dict)
+    rule: RuleWeights = rule_of(_entry(manifest, "rule", dict))
+    choice = _entry(manifest, "choice", dict)
     margin, bonus = _choice_number(choice, "margin"), _choice_number(choice, "bonus")
     arrays = _read_arrays(folder, manifest, SHAPES)
     weights = np.concatenate([arrays[name].reshape(-1) for name in SHAPES])
@@ -87,48 +90,48 @@ def _choice_number(choice: Mapping[str, Any], name: str) -> float:
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
-    path = folder / BOT_FILE
-    if not path.is_file():
-        raise ValueError(f"the folder {str(folder)!r} holds no bot: there is no {BOT_FILE} in it")
+    """The content of `bot.json`, with a format that this version reads and a name."""
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads((folder / BOT_FILE).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"the bot in {str(folder)!r} cannot be loaded: {BOT_FILE} is not JSON: {error}") from None
+        raise ValueError(f"{BOT_FILE} is not JSON: {error}") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ValueError(f"the bot in {str(folder)!r} cannot be loaded: {BOT_FILE} does not say format {FORMAT!r}")
+        raise ValueError(f"{BOT_FILE} does not say format {FORMAT!r}")
     if manifest.get("format_version") != FORMAT_VERSION:
         raise ValueError(
-            f"the bot in {str(folder)!r} cannot be loaded: its format version is "
-            f"{manifest.get('format_version')!r}, and this okey-env reads {FORMAT_VERSION}"
+            f"its format version is {manifest.get('format_version')!r}, and this okey-env reads {FORMAT_VERSION}"
         )
     if not isinstance(manifest.get("name"), str) or not manifest["name"]:
-        raise ValueError(f"the bot in {str(folder)!r} cannot be loaded: {BOT_FILE} gives it no name")
+        raise ValueError(f"{BOT_FILE} gives it no name")
     return manifest
 
 
-def _field(table: Mapping[str, Any], key: str, kind: type) -> Any:
-    if not isinstance(table.get(key), kind):
-        raise ValueError(f"{BOT_FILE} has no {key!r}, or not as it should be")
-    return table[key]
+def _entry(data: Mapping[str, Any], key: str, kind: type) -> Any:
+    """The value of a key of `bot.json`, which has to be of a type."""
+    if not isinstance(data.get(key), kind):
+        has = f"{key!r} = {data[key]!r:.100}" if key in data else f"no {key!r}"
+        expected = {dict: "an object", list: "a list", str: "a string", int: "a whole number"}[kind]
+        raise ValueError(f"{BOT_FILE} has {has}: expected {expected}")
+    return data[key]
 
 
 def _known_encoder(manifest: Mapping[str, Any]) -> Encoder:
-    named = _field(manifest, "encoder", dict)
-    name, version = _field(named, "name", str), _field(named, "version", int)
+    named = _entry(manifest, "encoder", dict)
+    name, version = _entry(named, "name", str), _entry(named, "version", int)
     return as_encoder(name, version)
 
 
 def _check_actions(manifest: Mapping[str, Any]) -> None:
-    version = _field(manifest, "actions_version", int)
+    version = _entry(manifest, "actions_version", int)
     if version != ACTIONS_VERSION:
         raise ValueError(f"it needs version {version} of the action table, and this okey-env has {ACTIONS_VERSION}")
 
 
 def _network_sizes(manifest: Mapping[str, Any], encoder: Encoder) -> list[int]:
-    network = _field(manifest, "network", dict)
+    network = _entry(manifest, "network", dict)
     if network.get("kind") != "relu":
         raise ValueError(f"its network is of the unknown kind {network.get('kind')!r}")
-    sizes = _field(network, "sizes", list)
+    sizes = _entry(network, "sizes", list)
     if not all(type(size) is int and 1 <= size <= _MAX_WIDTH for size in sizes) or len(sizes) - 1 > _MAX_LAYERS:
         raise ValueError(f"its network has impossible sizes {sizes!r:.100}")
     if len(sizes) < 2 or sizes[0] != encoder.size or sizes[-1] != NUM_ACTIONS:
@@ -142,7 +145,7 @@ def _network_sizes(manifest: Mapping[str, Any], encoder: Encoder) -> list[int]:
 def _read_layers(
     folder: Path, manifest: Mapping[str, Any], sizes: list[int]
 ) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
-    """The layers of a flat policy."""
+    """The weights and the bias of each layer of a flat policy."""
     shapes: dict[str, tuple[int, ...]] = {}
     for number, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
         shapes[f"weights_{number}"], shapes[f"bias_{number}"] = (inputs, outputs), (outputs,)
@@ -153,8 +156,8 @@ def _read_layers(
 def _read_arrays(
     folder: Path, manifest: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """The arrays of the weights file, each exactly of the shape that is promised."""
-    weights = _field(manifest, "weights", dict)
+    """The arrays of the weights file, each with exactly the shape that `shapes` gives it."""
+    weights = _entry(manifest, "weights", dict)
     path = folder / WEIGHTS_FILE
     if not path.is_file():
         raise ValueError(f"there is no {WEIGHTS_FILE}")
@@ -183,5 +186,5 @@ def _read_arrays(
 
 
 def checksum(data: bytes) -> str:
-    """The checksum by which `bot.json` knows its files."""
+    """The checksum of a file, as `bot.json` holds it."""
     return hashlib.blake2b(data, digest_size=32).hexdigest()

@@ -1,13 +1,13 @@
-"""`greedy`: always one step nearer to a finish, by the exact distance, and no thought beyond it.
+"""`greedy`: the smallest exact distance (shanten) to a finish after every move, and nothing else.
 
-In the order in which it looks:
+It decides in this order:
 
-1. The indicator's twin is shown as soon as it may be (R7): points for nothing.
-2. With 15 tiles it finishes if it can, with the tile that brings most points.
-3. Otherwise it throws a tile that leaves the distance as small as can be; which of them, chance decides.
-4. With 14 tiles it takes the throw on offer if that makes the distance smaller, and draws if not.
+1. It shows the indicator's twin as soon as it may (R7), which brings points and costs nothing.
+2. With 15 tiles it finishes if it can, with the tile that brings the most points.
+3. Otherwise it throws a tile that leaves the smallest distance; chance decides between such tiles.
+4. With 14 tiles it takes the tile on offer if that makes the distance smaller, and draws if not.
 
-The distance is that of its *line*: melds, or seven pairs while they are strictly nearer.
+The distance is the distance to melds, or to seven pairs while they are strictly nearer; this is its *line*.
 """
 
 import numpy as np
@@ -19,12 +19,13 @@ from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import (
     KIND_OF_BIT,
+    Hand,
     analyse,
-    kind_set,
     lowest_bit,
     melds_distance,
     pairs_distance,
     popcount,
+    with_tile,
 )
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.random import advance, below
@@ -58,26 +59,26 @@ def choose_batch(records: npt.NDArray[np.record], seed: np.uint64, actions: npt.
 
 
 @kernel
+def hand_in(seen: np.record) -> Hand:
+    """The observer's rack in an OBSERVATION, as the solver reads it."""
+    return Hand(seen.once, seen.twice, as_int(seen.rack[WILD]))
+
+
+@kernel
 def offer_helps(seen: np.record) -> bool:
     """Whether the tile on offer makes the distance of the line smaller; the observer holds 14 tiles."""
-    once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
-    run_13_1 = seen.rules.run_13_1 != 0
-    melds = melds_distance(once, twice, wilds, run_13_1)
-    pairs = pairs_distance(once, twice, wilds)
-    if seen.offer == WILD:
-        wilds += 1
-    else:
-        bit = kind_set(seen.offer)
-        twice |= once & bit
-        once |= bit
+    hand, run_13_1 = hand_in(seen), seen.rules.run_13_1 != 0
+    melds = melds_distance(hand.once, hand.twice, hand.wilds, run_13_1)
+    pairs = pairs_distance(hand.once, hand.twice, hand.wilds)
+    more = with_tile(hand, as_int(seen.offer))
     if pairs < melds:
-        return bool(pairs_distance(once, twice, wilds) < pairs)
-    return bool(melds_distance(once, twice, wilds, run_13_1) < melds)
+        return bool(pairs_distance(more.once, more.twice, more.wilds) < pairs)
+    return bool(melds_distance(more.once, more.twice, more.wilds, run_13_1) < melds)
 
 
 @kernel
 def best_finish(seen: np.record) -> int:
-    """The kind to finish with for most points, the first of equals; one at least finishes."""
+    """The kind that finishes for the most points, the first of equals; at least one finishes."""
     best, most = -1, 0
     for kind in range(NUM_KINDS):
         points = best_finish_points(seen, kind, seen.finish_melds, seen.finish_pairs)
@@ -88,16 +89,16 @@ def best_finish(seen: np.record) -> int:
 
 @kernel
 def throws_that_keep(seen: np.record) -> int:
-    """The kinds whose throw leaves the distance of the line as it is, as a word; 15 tiles that do not finish.
+    """The kinds whose throw leaves the distance of the line as it is, as a word; the observer cannot finish.
 
-    There is always one: 15 tiles that do not finish hold a natural tile more than the line has use for. A wild
-    tile is never among them, as the line has use for every wild tile.
+    The set is not empty: 15 tiles that do not finish hold a natural tile that the line does not use. The wild kind is
+    not in it, because the line uses every wild tile.
     """
-    once, twice, wilds = seen.once, seen.twice, as_int(seen.rack[WILD])
-    useful_after = np.empty(NUM_KINDS, np.uint64)  # not asked for
-    melds, keep, _ = analyse(once, twice, wilds, seen.rules.run_13_1 != 0, useful_after)
-    if pairs_distance(once, twice, wilds) < melds:
-        return as_int(once & ~twice)  # there are more singles than pairs still to be made
+    hand = hand_in(seen)
+    after = np.empty(NUM_KINDS, np.uint64)
+    melds, keep, _ = analyse(hand.once, hand.twice, hand.wilds, seen.rules.run_13_1 != 0, after)
+    if pairs_distance(hand.once, hand.twice, hand.wilds) < melds:
+        return as_int(hand.once & ~hand.twice)  # there are more singles than pairs still to be made
     return as_int(keep)
 
 

@@ -1,8 +1,8 @@
 """A trained network as plain arrays, and the kernel that runs it.
 
-Each output is a sum over the inputs in their order, one product rounded at a time, and inputs that are 0
-are passed over. So a row gives the same bits alone or in a batch, on any machine, and most of the first
-layer costs nothing, since most of an observation is 0.
+Each output is a sum over the inputs in their order, rounded after each product; inputs that are 0 are skipped. So a
+row gives the same bits alone and in a batch, on every machine. Most of an observation is 0, so most of the first layer
+costs nothing.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float32]
 
 @kernel
 def run_layer(inputs: Floats, weights: Floats, bias: Floats, relu: bool, outputs: Floats) -> None:
-    """One layer: `outputs = inputs @ weights + bias`, negative outputs made 0 if `relu`.
+    """Run one layer: `outputs = inputs @ weights + bias`, with a ReLU if `relu`.
 
     Args:
         inputs: `(N, I)`.
@@ -29,24 +29,24 @@ def run_layer(inputs: Floats, weights: Floats, bias: Floats, relu: bool, outputs
         outputs: `(N, O)` to fill.
     """
     num_inputs, num_outputs = weights.shape
-    places = np.empty(num_inputs, np.int64)  # of the inputs that are not 0
+    used = np.empty(num_inputs, np.int64)  # the indices of the inputs that are not 0
     for i in range(len(inputs)):
         count = 0
         for j in range(num_inputs):
-            places[count] = j
+            used[count] = j
             count += inputs[i, j] != 0
         for k in range(num_outputs):
             outputs[i, k] = bias[k]
         done = 0
-        while done + 4 <= count:  # four at a time: a quarter of the passes over the outputs, the same sums
-            a, b, c, d = places[done], places[done + 1], places[done + 2], places[done + 3]
+        while done + 4 <= count:  # four inputs in one pass over the outputs; the order of the sums stays
+            a, b, c, d = used[done], used[done + 1], used[done + 2], used[done + 3]
             at_a, at_b, at_c, at_d = inputs[i, a], inputs[i, b], inputs[i, c], inputs[i, d]
             for k in range(num_outputs):
                 two = outputs[i, k] + at_a * weights[a, k] + at_b * weights[b, k]
                 outputs[i, k] = two + at_c * weights[c, k] + at_d * weights[d, k]
             done += 4
         while done < count:
-            j = places[done]
+            j = used[done]
             for k in range(num_outputs):
                 outputs[i, k] += inputs[i, j] * weights[j, k]
             done += 1
@@ -57,7 +57,13 @@ def run_layer(inputs: Floats, weights: Floats, bias: Floats, relu: bool, outputs
 
 @kernel
 def best_legal(scores: Floats, masks: npt.NDArray[np.int8], best: npt.NDArray[np.int64]) -> None:
-    """For each row the allowed column with the highest score, the first of equals: `(N, A)`, `(N, A)`, `(N,)`."""
+    """Fill `(N,)` with the legal action that has the highest score in each row, the first of equals; -1 for none.
+
+    Args:
+        scores: `(N, A)`.
+        masks: `(N, A)`, 1 for legal actions.
+        best: `(N,)` to fill.
+    """
     for i in range(scores.shape[0]):
         best[i] = -1
         for action in range(scores.shape[1]):
@@ -66,7 +72,7 @@ def best_legal(scores: Floats, masks: npt.NDArray[np.int8], best: npt.NDArray[np
 
 
 class Network:
-    """Layers with a ReLU between each two.
+    """A network of linear layers with a ReLU between them.
 
     Args:
         layers: weights `(I, O)` and bias `(O,)` of each, float32.
@@ -85,11 +91,11 @@ class Network:
 
     @property
     def sizes(self) -> list[int]:
-        """Inputs, the width of each hidden layer, outputs."""
+        """The number of inputs, the width of each hidden layer, and the number of outputs."""
         return [self.layers[0][0].shape[0], *(len(bias) for _, bias in self.layers)]
 
     def __call__(self, inputs: Floats) -> Floats:
-        """The outputs `(N, O)` for inputs `(N, I)`; a view that the next call writes over."""
+        """The outputs `(N, O)` for inputs `(N, I)`, as a view that the next call overwrites."""
         count = len(inputs)
         if not self._buffers or len(self._buffers[0]) < count:
             self._buffers = [np.empty((count, size), np.float32) for size in self.sizes[1:]]

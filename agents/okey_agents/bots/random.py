@@ -1,4 +1,4 @@
-"""`random`: any legal action, each as likely."""
+"""`random`: a legal action, each with the same probability."""
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,16 @@ from okey_env.engine.random import advance, below
 
 @kernel
 def choose(seen: np.record, seed: np.uint64) -> int:
-    """The action for an OBSERVATION with the observer to move."""
+    """The action for an OBSERVATION with the observer to move; -1 if it is not."""
     mask = np.empty(NUM_ACTIONS, np.int8)
     observed_mask(seen, mask)
-    left = below(advance(move_seed(seen, seed)), int(mask.sum()))  # so many legal actions come before the chosen one
+    skipped = below(advance(move_seed(seen, seed)), int(mask.sum()))
     for action in range(NUM_ACTIONS):
         if mask[action] != 0:
-            if left == 0:
+            if skipped == 0:
                 return action
-            left -= 1
-    return -1  # nothing was legal: not the observer's turn
+            skipped -= 1
+    return -1  # no action is legal: it is not the observer's turn
 
 
 @kernel

@@ -1,9 +1,9 @@
 """The rated bots `efficient` and `expert`: every legal action gets a rating, and the highest is played.
 
-How actions are rated is told in `thinking.rating`, and what each bot cares for in `thinking.rule_weights`. `expert` is
-`efficient` and what measurably adds to it: how likely useful tiles are to come, the shape of the hand, what the
-right-hand neighbour needs, tiles held twice, what a hand at distance 2 is after the next useful tile, and a false joker
-to finish on where that is dear.
+`thinking.rating` says how actions are rated, and `thinking.rule_weights` has the weights of each bot. `expert` adds to
+`efficient` what measurably helps: how likely useful tiles are to come, the shape of the hand, what the right-hand
+neighbour needs, tiles held twice, what a hand at distance 2 is worth after the next useful tile, and a false joker to
+finish on where the rules pay for it.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ def rate_batch(records: npt.NDArray[np.record], weights: RuleWeights, ratings: R
 
     Args:
         records: `(N,)` of OBSERVATION, with the observer to move.
-        weights: what the rule cares for.
+        weights: of the rule.
         ratings: to fill.
     """
     for i in range(len(records)):

@@ -42,7 +42,7 @@ class ScorerBot:
             raise ValueError(f"the scorer has weights of shape {weights.shape}: expected ({NUM_WEIGHTS},)")
         self.name = name
         self.policy = Policy(rule, np.array(weights, np.float32), np.float32(margin), np.float32(bonus))
-        """What it plays by, as kernels take it."""
+        """The rule, the network, `margin` and `bonus`, as kernels take them."""
         self.manifest: Mapping[str, Any] = manifest or {}
 
     def reset(self, seed: int) -> None:

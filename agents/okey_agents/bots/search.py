@@ -1,15 +1,15 @@
-"""`search`: what the learned scorer would do, put to the test in many worlds.
+"""`search`: the moves that a trained scorer prefers, tried by rollouts in many sampled worlds (determinizations).
 
-1. Showing the twin, a finish, and what the scorer prefers of drawing and taking are played at once: there worlds tell
-   nothing that its scores do not know (docs/search.md).
-2. At a throw the scorer's candidates are those of the search, `MAX_CANDIDATES` of them at most.
-3. Each is tried in worlds that agree with what was seen (`belief`), all of them in the same worlds with the same tiles
-   to come: the move is made, and everybody plays on by the rule of `efficient`, until the searcher begins its second
-   turn from now. What the positions at the beginning of its two turns are worth to it, the value network says, which
-   sees all racks of the world.
-4. What a candidate gained over the scorer's own choice, on average, is drawn towards the difference of their scores,
-   the more the fewer worlds there were. One that will hardly turn out best is dropped, so that most rollouts go to
-   what is close; when none is left beside the scorer's choice, that is played, else the best.
+1. Showing the twin, a finish, and what the scorer prefers of drawing and taking are played at once. There the worlds
+   tell nothing that the scores do not hold (docs/search.md).
+2. At a throw the search tries the scorer's candidates, at most `MAX_CANDIDATES`.
+3. All candidates are tried in the same worlds, which agree with what was seen (`thinking.worlds`), with the same tiles
+   to come. The move is made, and all seats play on by the rule of `efficient` until the searcher's second turn from
+   now. As each of its two turns begins, a value network that sees all racks of the world says what the position is
+   worth to the searcher; the mean of both values counts.
+4. The mean gain of a candidate over the scorer's own choice is shrunk towards the difference of their scores, more so
+   the fewer worlds there were. A candidate that will hardly turn out best is dropped, so that most rollouts go to
+   close candidates. The search ends when one candidate is left or the budget is spent; then the best is played.
 
 The budget is a number of rollouts, or milliseconds. With rollouts a move is a function of the seed and what was seen.
 """
@@ -39,27 +39,33 @@ from okey_env.observation import Observation
 from okey_env.rules import PRESETS
 
 OWN_TURNS = 2
-"""A rollout ends when the searcher begins the turn of this number after the present one."""
+"""A rollout ends when the searcher begins this turn, counted from its next one."""
 ROLLOUTS = 400
-"""Rollouts for a move that is not clear, at most, unless chosen otherwise."""
+"""The most rollouts for a move, by default."""
 WORLDS_A_STAGE = 8
 """Worlds that are tried before candidates are dropped."""
 DROPPED = 2.0
-"""A candidate is dropped that is so many standard deviations behind."""
-# How far the true gain of a candidate over the scorer's choice is off from the difference of their scores, in points:
+"""A candidate is dropped if its gain is this many standard deviations below the best."""
 SPREAD = 0.03
-"""Its standard deviation where there is no difference …"""
+"""How far the true gain of a candidate is from the difference of the scores, in points: the standard deviation at a
+difference of 0 …"""
 SPREAD_MORE = 0.6
 """… and what each point of difference adds to it."""
 NOISE = 0.75
-"""The standard deviation of the gain from world to world, and so many worlds count as if they had shown it."""
+"""The prior standard deviation of a gain from world to world, in points."""
 NOISE_WORLDS = 20.0
+"""The worlds that this prior counts for."""
+
+FOUND, LEFT, WORLDS, NUM_COUNTS = range(4)
+"""The counts of a search: its candidates, 0 before it begins; those not dropped; the worlds tried."""
+GAIN, SQUARE, TRIALS, NUM_SUMS = range(4)
+"""The sums of a candidate: its gains over the scorer's choice, their squares, and the worlds it was tried in."""
 
 Floats = npt.NDArray[np.float32]
 
 
 class SearchState(NamedTuple):
-    """A search of one move under way. Letters: `C` = `MAX_CANDIDATES`."""
+    """The search of one move. Letters: `C` = `MAX_CANDIDATES`."""
 
     games: npt.NDArray[np.record]
     """`(2,)` of GAME: a world, and the copy of it that is played in."""
@@ -70,9 +76,9 @@ class SearchState(NamedTuple):
     candidates: npt.NDArray[np.int64]
     """`(C,)` the same, -1 for candidates that were dropped."""
     tried: npt.NDArray[np.float64]
-    """`(3, C)` by candidate: the sum of its gains over the scorer's choice, of their squares, and the worlds."""
+    """`(NUM_SUMS, C)` the sums of each candidate."""
     counts: npt.NDArray[np.int64]
-    """`(3,)` the number of candidates, 0 before a search begins; of those not dropped; of worlds tried."""
+    """`(NUM_COUNTS,)` the counts of the search."""
 
 
 @kernel
@@ -85,7 +91,7 @@ def find_candidates(seen: np.record, scorer: Policy, state: SearchState) -> int:
         state: `scores` and `found` are filled.
 
     Returns:
-        How many candidates there are: one where there is nothing to search.
+        How many candidates there are; 1 if there is nothing to search.
     """
     scores, found = state.scores, state.found
     count = score_candidates(position_of(seen), scorer, found, scores)
@@ -112,13 +118,13 @@ def try_worlds(seen: np.record, state: SearchState, rollouts: RolloutSettings, s
     """
     seat = int(seen.seat)
     points = np.empty(rollouts.own_turns, np.float64)
-    first = int(state.counts[2])
+    first = int(state.counts[WORLDS])
     for world in range(first, first + WORLDS_A_STAGE):
         world_seed = derive_seed(seed, np.uint64(world))
         if not sample_world(seen, 1, world_seed, state.games[0]):
             return
         base = 0.0
-        for index in range(int(state.counts[0])):
+        for index in range(int(state.counts[FOUND])):
             if state.candidates[index] < 0:
                 continue
             state.games[1] = state.games[0]
@@ -127,18 +133,23 @@ def try_worlds(seen: np.record, state: SearchState, rollouts: RolloutSettings, s
             worth = points.sum() / rollouts.own_turns
             if index == 0:
                 base = worth
-            state.tried[0, index] += worth - base
-            state.tried[1, index] += (worth - base) ** 2
-            state.tried[2, index] += 1
+            state.tried[GAIN, index] += worth - base
+            state.tried[SQUARE, index] += (worth - base) ** 2
+            state.tried[TRIALS, index] += 1
 
 
 @kernel
 def gain_of(worse: float, total: float, squares: float, worlds: float) -> tuple[float, float]:
-    """What a candidate should gain over the scorer's choice: mean and standard deviation, after it was tried.
+    """The expected gain of a candidate over the scorer's choice after it was tried, in points.
 
     Args:
         worse: by how many points its score is lower.
-        total, squares, worlds: its column of `tried`.
+        total: the sum of its gains.
+        squares: the sum of their squares.
+        worlds: how many worlds it was tried in, at least 1.
+
+    Returns:
+        The mean and the standard deviation.
     """
     expected, spread = -worse, SPREAD + SPREAD_MORE * worse
     mean = total / worlds
@@ -149,29 +160,32 @@ def gain_of(worse: float, total: float, squares: float, worlds: float) -> tuple[
 
 @kernel
 def rate_gains(scores: Floats, candidates: npt.NDArray[np.int64], tried: npt.NDArray[np.float64]) -> int:
-    """The place of the candidate that should gain most; those that will hardly turn out best are set to -1.
+    """Find the candidate with the highest expected gain, and drop those that will hardly turn out best.
 
-    The scorer's own choice, to which all are compared, is the last to go.
+    The scorer's own choice, to which all candidates are compared, is dropped last.
 
     Args:
-        scores: `(C,)` of all candidates, the highest first.
-        candidates: `(C,)` their actions, -1 for those that were dropped before.
-        tried: `(3, C)` of `try_worlds`.
+        scores: `(n,)` of all candidates, the highest first.
+        candidates: `(n,)` their actions; those of dropped candidates become -1.
+        tried: `(NUM_SUMS, C)` the sums of each candidate.
+
+    Returns:
+        The index of the best candidate.
     """
     gains, spreads = np.zeros(len(scores)), np.zeros(len(scores))
     best = 0
-    for place in range(1, len(scores)):
-        worse = float(scores[0] - scores[place])
-        gains[place], spreads[place] = gain_of(worse, tried[0, place], tried[1, place], tried[2, place])
-        if gains[place] > gains[best]:
-            best = place
-    others = 0
-    for place in range(1, len(scores)):
-        if place != best and gains[place] + DROPPED * spreads[place] < gains[best]:
-            candidates[place] = -1
-        if place != best and candidates[place] >= 0:
-            others += 1
-    if others == 0 and gains[best] > DROPPED * spreads[best]:
+    for index in range(1, len(scores)):
+        worse = float(scores[0] - scores[index])
+        gains[index], spreads[index] = gain_of(worse, tried[GAIN, index], tried[SQUARE, index], tried[TRIALS, index])
+        if gains[index] > gains[best]:
+            best = index
+    rivals = 0
+    for index in range(1, len(scores)):
+        if index != best and gains[index] + DROPPED * spreads[index] < gains[best]:
+            candidates[index] = -1
+        if index != best and candidates[index] >= 0:
+            rivals += 1
+    if rivals == 0 and gains[best] > DROPPED * spreads[best]:
         candidates[0] = -1
     return best
 
@@ -192,43 +206,43 @@ def search_step(
         seen: OBSERVATIONs; the observer of record i is to move.
         i: which of them.
         seed: of the bot.
-        budget: rollouts to add, to within a stage.
+        budget: rollouts to add, rounded up to whole stages.
         scorer: the policy whose moves are searched.
         rollouts: how the worlds are played on and valued.
-        state: the search; `counts[0]` is 0 to begin one.
+        state: the search; `counts[FOUND]` is 0 to begin one.
 
     Returns:
         The best move so far.
     """
     counts, candidates = state.counts, state.candidates
-    if counts[0] == 0:
-        counts[0] = find_candidates(seen[i], scorer, state)
-        counts[1] = counts[0]
-        counts[2] = 0
+    if counts[FOUND] == 0:
+        counts[FOUND] = find_candidates(seen[i], scorer, state)
+        counts[LEFT] = counts[FOUND]
+        counts[WORLDS] = 0
         candidates[:] = state.found
         state.tried[:] = 0.0
-    size = int(counts[0])
+    size = int(counts[FOUND])
     best = 0
-    while budget > 0 and counts[1] > 1:
+    while budget > 0 and counts[LEFT] > 1:
         try_worlds(seen[i], state, rollouts, move_seed(seen[i], seed))
-        counts[2] += WORLDS_A_STAGE
-        budget -= WORLDS_A_STAGE * int(counts[1])
+        counts[WORLDS] += WORLDS_A_STAGE
+        budget -= WORLDS_A_STAGE * int(counts[LEFT])
         best = rate_gains(state.scores[:size], candidates[:size], state.tried)
-        counts[1] = (candidates[:size] >= 0).sum()
+        counts[LEFT] = (candidates[:size] >= 0).sum()
     return int(state.found[best])
 
 
 class SearchBot:
-    """The best in worlds that agree with what was seen, of the moves that a candidate scorer holds for good.
+    """Rollouts in sampled worlds choose among the moves of a trained scorer; as strong as the scorer; any rules.
 
     Args:
         seed: settles the moves; `reset` gives another.
-        rollouts: how many are played for a move that is not clear.
-        milliseconds: think so long instead; then the same position may get another move another time.
-        scorer: whose moves are tried; else the one that ships for the rules at hand.
+        rollouts: the most rollouts for a move.
+        milliseconds: the time for a move, in place of `rollouts`; the same position may then get different moves.
+        scorer: the scorer whose moves are tried; None: the one that ships for the rules at hand.
 
     Raises:
-        ValueError: a budget is not above 0.
+        ValueError: `rollouts` or `milliseconds` is not above 0.
     """
 
     name = "search"
@@ -253,8 +267,8 @@ class SearchBot:
             scores=np.zeros(MAX_CANDIDATES, np.float32),
             found=np.zeros(MAX_CANDIDATES, np.int64),
             candidates=np.zeros(MAX_CANDIDATES, np.int64),
-            tried=np.zeros((3, MAX_CANDIDATES)),
-            counts=np.zeros(3, np.int64),
+            tried=np.zeros((NUM_SUMS, MAX_CANDIDATES)),
+            counts=np.zeros(NUM_COUNTS, np.int64),
         )
         everybody = Policy(EFFICIENT)
         self._rollouts = {
@@ -270,7 +284,7 @@ class SearchBot:
     @property
     def worlds(self) -> int:
         """In how many worlds the last move was tried; 0 for one that was clear."""
-        return int(self._state.counts[2])
+        return int(self._state.counts[WORLDS])
 
     def act(self, observation: Observation) -> int:
         """Choose one of `observation.legal_actions`."""
@@ -287,7 +301,7 @@ class SearchBot:
             return self._step(records, i, preset, self._budget)
         end = time.perf_counter() + self._seconds
         action = self._step(records, i, preset, 1)  # one stage
-        while self._state.counts[1] > 1 and time.perf_counter() < end:
+        while self._state.counts[LEFT] > 1 and time.perf_counter() < end:
             action = self._step(records, i, preset, 1)
         return action
 

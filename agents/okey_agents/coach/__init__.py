@@ -1,1 +1,1 @@
-"""Advice at the table, and the review of a played game."""
+"""The coach: advice on a move, and the review of a record."""

@@ -1,17 +1,17 @@
 """The coach: every legal move of a position, the best first, with reasons in words and numbers.
 
-`advise` looks at an observation and nothing else. The distance after a move and the unseen tiles that then help are
-exact; the danger of a throw is what a regression says (`tile_odds`). Points are estimated for the moves worth a try:
-the hidden tiles are dealt again many times in agreement with all that was seen (`belief`), the move is made, all four
-go on as `expert` does until the mover's second next turn, and what the round is worth then is left to a value network
-(`value`). All moves are tried in the same worlds, so that their differences are known better than their points. The
-intervals are those of the trials; they do not know by how much `expert` and the network are wrong.
+`advise` reads an observation and nothing else. The distance after a move and the unseen tiles that then help are exact;
+the danger of a throw comes from a regression (`thinking.tile_odds`). Points are estimated for the best rated moves, by
+rollouts in sampled worlds (`thinking.worlds`) that agree with all that was seen. The move is made, all four seats play
+on as `expert` until the mover's second turn from now, and a value network (`thinking.value`) estimates what the round
+is then worth. All moves are tried in the same worlds, so that their differences are known better than their points.
+The intervals are those of the trials; they do not contain the errors of `expert` and of the network.
 
-The order is not that of the estimated points alone, which are noisy. It starts from the ratings of `expert` and gives
-way to the estimates as far as they are certain: a normal prior. `scripts/studies/coach_calibration.py` fits its
-constants.
+The estimated points are noisy, so the order does not follow them alone. It starts from the ratings of `expert` and
+moves towards the estimates as far as they are certain, with a normal prior.
+`scripts/studies/coach_calibration.py` fits its constants.
 
-A reason is a code with numbers; `Reason.sentence` makes English of it, and a table in another language its own words.
+A reason is a code with numbers. `Reason.sentence` makes English of it; a page in another language uses its own words.
 """
 
 import dataclasses
@@ -43,27 +43,27 @@ from okey_env.observation import Observation
 from okey_env.tiles import NUM_KINDS, WILD, kind_text
 
 WORLDS = 300
-"""How often the hidden tiles are dealt again, unless the caller says otherwise."""
+"""The worlds in which moves are tried, by default."""
 CANDIDATES = 5
 """The most moves that are tried."""
 MARGIN = 30.0
-"""Score units below the best rating within which a move is worth a thought."""
+"""A move is tried if its rating is at most so many score units below the best."""
 OWN_TURNS = 2
-"""A trial ends at so many turns of the mover after this one."""
+"""A trial ends as the mover begins this turn, counted from its next one."""
 
 SLOPE = 0.025
-"""Points that a score unit of difference in the ratings of `expert` is worth."""
+"""Points for each score unit of difference between the ratings of `expert`: the mean of the prior."""
 DOUBT = 0.3
-"""Points by which the difference between two moves is off from that (standard deviation)."""
+"""The standard deviation of the prior, in points."""
 
 Number: TypeAlias = int | float | tuple[int, ...]
 
 
 @dataclasses.dataclass(frozen=True)
 class Reason:
-    """One thing that speaks for or against a move, or that it leads to.
+    """One reason for or against a move, or one thing that the move leads to.
 
-    Codes and their numbers; tiles are kinds (`okey_env.tiles`):
+    These are the codes and their numbers; tiles are kinds (`okey_env.tiles`):
 
     | code | numbers |
     |---|---|
@@ -122,10 +122,10 @@ def advise(observation: Observation, worlds: int = WORLDS, seed: int = 0, also: 
 
     Args:
         observation: what the seat knows; it is to move.
-        worlds: how often the hidden tiles are dealt again for the moves worth a thought; 0: none is tried, and the
-            order is that of `expert`.
+        worlds: in how many worlds the best rated moves are tried; 0: no move is tried, and the order is that of
+            `expert`.
         seed: settles the worlds; the same seed and observation give the same advice.
-        also: legal moves to try whether they seem worth a thought or not.
+        also: legal moves to try whatever their rating.
 
     Raises:
         ValueError: it is not the observer's turn, or `worlds` is 1 or below 0.
@@ -154,7 +154,7 @@ def advise(observation: Observation, worlds: int = WORLDS, seed: int = 0, also: 
     if worlds and len(tried) > 1 and tried[0] != SHOW:
         trials = try_moves(observation, tried, worlds, seed)
         standing = _standing(trials, ratings[0, tried].astype(np.float64))
-        order = [tried[place] for place in np.argsort(-standing, kind="stable")]
+        order = [tried[rank] for rank in np.argsort(-standing, kind="stable")]
         found = _estimates(dict(zip(tried, trials, strict=True)), order[0])
         order += [action for action in by_rating if action not in found]
     facts = _Facts(observation)
@@ -170,11 +170,24 @@ def advise(observation: Observation, worlds: int = WORLDS, seed: int = 0, also: 
 
 
 def try_moves(observation: Observation, moves: Sequence[int], worlds: int, seed: int) -> npt.NDArray[np.float64]:
-    """The points of the round for the mover, `(moves, worlds)`, each move in the same worlds."""
+    """Try moves in sampled worlds, each move in the same worlds.
+
+    Args:
+        observation: what the seat to move knows.
+        moves: legal actions.
+        worlds: how many worlds.
+        seed: settles the worlds and the ties of the rollouts.
+
+    Returns:
+        The mover's points of the whole round, `(moves, worlds)`.
+
+    Raises:
+        ValueError: no world that agrees with the observation was found.
+    """
     games: npt.NDArray[Any] = np.zeros(worlds, GAME)
     word = np.uint64(seed % 2**64)
     if not sample_worlds(observation.records, 0, 1, word, games):
-        raise ValueError("no world was found that agrees with the observation")
+        raise ValueError("no world that agrees with the observation was found, so no move can be tried: pass worlds=0")
     points = np.empty((len(moves), worlds), np.float64)
     scratch: npt.NDArray[Any] = np.zeros(1, GAME)
     expert = Policy(EXPERT)
@@ -193,15 +206,15 @@ def try_in_worlds(
     seed: np.uint64,
     points: npt.NDArray[np.float64],
 ) -> None:
-    """Fill `(N,)` points of the mover after an action in each of `(N,)` games that all stand before the same move.
+    """Try one action of the seat to move in several worlds of one decision.
 
     Args:
-        games: the games, left as they are.
-        scratch: `(1,)`, a game to play in.
+        games: `(N,)` GAMEs, the worlds; they stay as they are.
+        scratch: `(1,)`, a GAME that is overwritten.
         action: what the seat to move does.
         settings: how the round is played on and valued; the last value counts.
         seed: settles ties.
-        points: filled with points won less lost in the whole round.
+        points: `(N,)` to fill with the mover's points won less points lost in the whole round.
     """
     values = np.empty(settings.own_turns, np.float64)
     for i in range(len(games)):
@@ -213,7 +226,15 @@ def try_in_worlds(
 
 
 def _standing(trials: npt.NDArray[np.float64], ratings: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """How far each move is ahead of the first, `(moves,)` in points: what the ratings say, moved by the trials."""
+    """By how many points each move is ahead of the first: the posterior means of ratings and trials.
+
+    Args:
+        trials: `(moves, worlds)` points.
+        ratings: `(moves,)` of `expert`, in score units.
+
+    Returns:
+        `(moves,)` points; 0 for the first move.
+    """
     ahead = trials - trials[0]
     noise = ahead.var(axis=1, ddof=1) / trials.shape[1]
     expected = SLOPE * (ratings - ratings[0])
@@ -226,7 +247,7 @@ def _standing(trials: npt.NDArray[np.float64], ratings: npt.NDArray[np.float64])
 def _estimates(
     trials: Mapping[int, npt.NDArray[np.float64]], best: int
 ) -> dict[int, tuple[tuple[Reason, ...], Interval]]:
-    """The reasons that trials give, and the points, by move."""
+    """The reasons that come from trials, and the points with their interval, by move; `best` is the first move."""
     found = {}
     for move, points in trials.items():
         interval = _interval(points)
@@ -251,7 +272,7 @@ def _numbers(interval: Interval) -> dict[str, Number]:
 
 
 class _Facts:
-    """What is certain about the moves of one position."""
+    """The reasons for the moves of one position that need no trials."""
 
     def __init__(self, observation: Observation) -> None:
         self._seen = observation

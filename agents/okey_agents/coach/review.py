@@ -1,8 +1,8 @@
-"""A played round or match looked through by the coach: which decisions it would make otherwise, and what they cost.
+"""The review of a record: which decisions the coach would make differently, and what they cost.
 
-A player is judged by what it could know: the coach sees the observation of the seat that moved, tries the move that was
-played beside its own, and tells how far it is behind. Luck is not in it. A move counts as a mistake if the whole
-interval of that difference is on one side, so where moves are about equal nothing is said.
+A player is judged by what it could know. The coach sees the observation of the seat that moved, tries the played move
+beside its own, and tells how many points the played move is behind. Luck does not count. A move counts as a mistake
+only if the whole interval of the difference is above 0, so nothing is said about moves that are about equal.
 """
 
 import dataclasses
@@ -17,34 +17,39 @@ from okey_env.tiles import NUM_SEATS
 
 @dataclasses.dataclass(frozen=True)
 class Note:
-    """One decision between several moves, as the coach sees it."""
+    """The coach's note on one decision between several moves."""
 
     line: int
-    """Of the record."""
+    """The line of the record."""
     round: int
+    """The number of the round in its match."""
     throws: int
-    """Throws before it."""
+    """Throws in the round before the decision."""
     seat: int
+    """Who decided."""
     played: Advice
+    """The move that was played."""
     best: Advice
+    """The coach's move."""
     okey: int
+    """The kind of the round's okey."""
 
     @property
     def behind(self) -> Reason | None:
-        """How far the move is behind the coach's; None if it is the coach's, or clearly not worth the trial."""
+        """By how much the move is behind the coach's; None if it is the coach's move or was not tried."""
         return next((reason for reason in self.played.reasons if reason.code == "behind"), None)
 
     @property
     def cost(self) -> float:
-        """Points that the move gave away, 0 where that is not certain."""
+        """Points that the move gave away; 0 if the interval of the difference contains 0."""
         behind = self.behind
         if behind is None:
             return 0.0
-        numbers: Mapping[str, Any] = behind.numbers  # of `behind` all are numbers
+        numbers: Mapping[str, Any] = behind.numbers  # the code `behind` has no tuples
         return float(numbers["points"]) if numbers["low"] > 0 else 0.0
 
     def text(self) -> str:
-        """The note in two lines of English."""
+        """The note in three lines of English."""
         return (
             f"{to_text(self.played.action, self.okey)}, {self.cost:.2f} points given away\n"
             f"  played  {self.played.text(self.okey)}\n"
@@ -55,12 +60,12 @@ class Note:
 def review(
     record: Record, seats: Sequence[int] = range(NUM_SEATS), worlds: int = WORLDS, seed: int = 0
 ) -> Iterator[Note]:
-    """Notes on the decisions of some seats, in order; moves without a choice are passed over.
+    """Notes on the decisions of some seats, in order; moves without a choice are left out.
 
     Args:
-        record: what was played.
+        record: the record of a round or match.
         seats: whose decisions.
-        worlds: how often the hidden tiles are dealt again for each.
+        worlds: in how many worlds the moves of each decision are tried.
         seed: settles the worlds.
 
     Raises:

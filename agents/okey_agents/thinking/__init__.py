@@ -1,1 +1,1 @@
-"""What a player works out from what it sees: kernels, without bots and without torch."""
+"""What a player computes from what it sees: ratings, odds, worlds, values. Kernels, without bots and without torch."""

@@ -4,8 +4,12 @@ Faces are bits, and sets of faces are words, in the order of `okey_env.engine.ha
 next number. So a step of one number is a shift by four bits.
 """
 
+import numpy as np
+
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand.bits import FACES, WORD, both_ends, fold
+from okey_env.engine.hand import popcount
+from okey_env.engine.hand.analysis import beside
+from okey_env.engine.hand.bits import FACES, TWO, WORD, both_ends, fold, with_top
 
 ITSELF, ONE_AWAY, TWO_AWAY, SAME_NUMBER, NUM_RELATIONS = range(5)
 """The relations of other faces to one face: in which order `related_faces` returns them."""
@@ -34,6 +38,32 @@ def related_faces(bit: int, run_13_1: bool) -> tuple[int, int, int, int]:
 def same_number(bit: int) -> int:
     """The faces of the same number in the other colours, as a word."""
     return 15 << (bit & ~3) & ~(1 << bit)
+
+
+@kernel
+def near_tiles(once: np.uint64, bit: int, away: int, run_13_1: bool) -> int:
+    """How many faces of a hand are exactly `away` numbers from the face of a bit, in its colour.
+
+    Args:
+        once: the faces of the hand, as a word.
+        bit: 0 to 51.
+        away: 1 or 2.
+        run_13_1: whether a 1 may follow a 13 (R4.1); only if so, 13 and 12 are neighbours of the 1.
+    """
+    tile = both_ends(1 << bit) if run_13_1 else 1 << bit
+    return popcount(with_top(once, run_13_1) & (tile << 4 * away | tile >> 4 * away))
+
+
+@kernel
+def surroundings(bit: int, run_13_1: bool) -> int:
+    """The positions in runs up to two from a face, and its number in the other colours, as a word with its top.
+
+    Args:
+        bit: 0 to 51.
+        run_13_1: whether a 1 may follow a 13 (R4.1).
+    """
+    tile = both_ends(1 << bit) if run_13_1 else 1 << bit
+    return beside(tile, TWO) | same_number(bit)
 
 
 @kernel

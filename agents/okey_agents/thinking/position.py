@@ -1,8 +1,8 @@
-"""Position: what the seat to move sees, as the few words and numbers in which the rule-based bots think.
+"""Position: what the seat to move sees, as the few words and numbers that the rules and networks read.
 
-There are two ways to one and the same position: from the OBSERVATION of the mover, and straight from a game, which
-saves filling an observation when whole rounds are played inside one kernel. The second takes only what the first
-has; a test holds them equal.
+A position is made from the OBSERVATION of the mover (`position_of`), or directly from a game (`position_in`). The
+second way saves the observation when whole rounds are played inside one kernel. It takes only what the observation
+holds; a test checks that both positions are equal.
 
 Sets of kinds are words as in `okey_env.engine.hand`, here as signed integers.
 """
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import kind_set
-from okey_env.engine.hand.bits import Hand, as_int
+from okey_env.engine.hand import Hand, kind_set
+from okey_env.engine.hand.bits import as_int
 from okey_env.engine.random import derive_seed
 from okey_env.engine.scoring import ScoringRules, scoring_rules
 from okey_env.engine.state import NO_SEAT, NO_TILE
@@ -24,55 +24,74 @@ from okey_env.tiles import NUM_SEATS, WILD
 _WORDS = 7
 _ONE_OF_EACH = 0x0101010101010101
 _TWO_OF_EACH = 0x0202020202020202
-_TWO_OF_LAST = 0x0000000202020202  # kinds 48 … 52 and three places of padding
+_TWO_OF_LAST = 0x0000000202020202  # kinds 48 … 52 and three bytes of padding
 _COLOUR = (1 << 13) - 1
 _ALL_KINDS = (1 << 53) - 1
 
 
 class Position(NamedTuple):
-    """What the seat to move sees; seats are counted from it. All are int64, but for the words of the own hand."""
+    """What the seat to move sees; the other seats are counted from it.
+
+    All numbers are int64, except the two words of the mover's hand. Sets of kinds are words.
+    """
 
     phase: int
+    """`PHASE_DRAW` or `PHASE_THROW`."""
     can_draw: bool
     can_take: bool
     can_show: bool
-    offer: int  # kind, or NO_TILE
+    offer: int
+    """The kind that may be taken, or NO_TILE."""
     seat: int
+    """The mover."""
     throws: int
+    """Throws of all seats so far."""
     stock_left: int
+    """Tiles in the stock."""
     indicator: int
+    """A kind."""
     okey: int
-    # rules
+    """The kind of the okey's face, which only false jokers have."""
     rules: ScoringRules
+    """What a finish pays."""
     run_13_1: bool
-    # the own hand
+    """Whether a 1 may follow a 13 (R4.1)."""
     once: np.uint64
+    """Of the mover's `Hand`, as the next two."""
     twice: np.uint64
     wilds: int
-    finish_melds: int  # set of kinds
+    finish_melds: int
+    """The kinds that finish by melds."""
     finish_pairs: int
-    # sets of kinds
-    unseen: int  # one copy at least may be in a hidden rack place or in the stock
-    unseen_twice: int  # both may
-    refused: int  # thrown by the observer and left lying by the right-hand neighbour
-    thrown_right: int  # by the right-hand neighbour, whoever took it since
+    """The kinds that finish by pairs."""
+    unseen: int
+    """The kinds of which a tile may be in a rack, where the mover does not see it, or in the stock."""
+    unseen_twice: int
+    """The kinds of which both tiles may be there."""
+    refused: int
+    """The kinds that the mover threw and the right-hand neighbour left lying."""
+    thrown_right: int
+    """The kinds that the right-hand neighbour threw, whoever has taken them since."""
     thrown_opposite: int
     thrown_left: int
     taken_right: int
+    """The kinds that the right-hand neighbour took."""
     taken_opposite: int
     taken_left: int
-    top_right: int  # the kind that lies on top of the right-hand neighbour's heap, as a set; empty if none does
+    top_right: int
+    """The kind on top of the right-hand neighbour's heap, as a set; empty if there is none."""
     top_opposite: int
     top_left: int
-    known_right: int  # lies in the right-hand neighbour's rack, as everyone has seen; empty if only tops are shown
+    known_right: int
+    """The kinds that all know to be in the right-hand neighbour's rack; empty if the rules show only tops."""
     known_opposite: int
     known_left: int
 
 
 @kernel
 def own_hand(position: Position) -> Hand:
-    """The rack of the mover as the solver reads it."""
-    return Hand(position.once, position.twice, position.wilds)
+    """The hand of the mover, as the solver reads it."""
+    return Hand(once=position.once, twice=position.twice, wilds=position.wilds)
 
 
 # --- bytes by kind as words ---------------------------------------------------------------------------------------
@@ -80,7 +99,7 @@ def own_hand(position: Position) -> Hand:
 
 @kernel
 def packed(ones: int) -> int:
-    """Eight bytes, each 0 or 1, as eight bits."""
+    """The eight bits of eight bytes that are each 0 or 1."""
     ones = (ones | ones >> 7) & 0x0003000300030003
     ones = (ones | ones >> 14) & 0x0000000F0000000F
     return (ones | ones >> 28) & 0xFF
@@ -88,7 +107,7 @@ def packed(ones: int) -> int:
 
 @kernel
 def spread(number_bits: int) -> int:
-    """Thirteen bits, one for each number, four apart."""
+    """Thirteen bits, one for each number, moved four apart."""
     bits = (number_bits | number_bits << 24) & 0x0000001F000000FF
     bits = (bits | bits << 12) & 0x0001000F000F000F
     bits = (bits | bits << 6) & 0x0001030303030303
@@ -97,7 +116,7 @@ def spread(number_bits: int) -> int:
 
 @kernel
 def by_number(kinds: int) -> int:
-    """A set in the order of the kinds (bit k for kind k) in the order of the hand words."""
+    """A set of kinds in the order of hand words, from a set in which bit k is kind k."""
     faces = spread(kinds & _COLOUR)
     faces |= spread(kinds >> 13 & _COLOUR) << 1
     faces |= spread(kinds >> 26 & _COLOUR) << 2
@@ -131,7 +150,7 @@ def twice_of_counts(counts: Any) -> int:
 
 @kernel
 def position_of(seen: np.record) -> Position:
-    """The position of an OBSERVATION with the observer to move."""
+    """The position of the observer of an OBSERVATION, who is to move."""
     taken_opposite, taken_left = as_int(seen.taken[2]), as_int(seen.taken[3])
     known_right, known_opposite, known_left = 0, 0, 0
     if seen.rules.top_only == 0:
@@ -175,7 +194,7 @@ def position_of(seen: np.record) -> Position:
 
 @kernel
 def set_of_kind(kind: int) -> int:
-    """The set of one kind, empty for NO_TILE."""
+    """The set of one kind; empty for NO_TILE."""
     return as_int(kind_set(kind)) if kind != NO_TILE else 0
 
 
@@ -184,7 +203,7 @@ def set_of_kind(kind: int) -> int:
 
 @kernel
 def position_in(game: np.record) -> Position:
-    """The position of the seat to move in a game; nothing that this seat cannot see goes into it."""
+    """The position of the seat to move in a GAME; it holds nothing that this seat cannot see."""
     seat = as_int(game.turn)
     right, opposite, left = (seat + 1) % NUM_SEATS, (seat + 2) % NUM_SEATS, (seat + 3) % NUM_SEATS
     if game.rules.top_only == 0:
@@ -259,7 +278,10 @@ def unseen_of_history(game: np.record, seat: int) -> tuple[int, int]:
 
 @kernel
 def unseen_of_tops(game: np.record, seat: int) -> tuple[int, int]:
-    """The same when only the tops of the heaps are shown: own rack, tops, indicator and a shown twin are seen."""
+    """The same sets where the rules show only the tops of heaps.
+
+    Then `seat` sees its own rack, the tops, the indicator, and a twin that was shown and is still in a rack.
+    """
     once, twice = _ALL_KINDS, _ALL_KINDS
     for kind in range(WILD + 1):
         seen = as_int(game.rack[seat, kind])
@@ -282,7 +304,7 @@ def unseen_of_tops(game: np.record, seat: int) -> tuple[int, int]:
 
 @kernel
 def top_of(game: np.record, seat: int) -> int:
-    """The set of the one kind on top of a heap; empty if nothing lies there."""
+    """The set of the kind on top of a seat's heap; empty if the heap is."""
     height = as_int(game.pile_height[seat])
     return as_int(kind_set(game.pile[seat, height - 1])) if height > 0 else 0
 
@@ -292,12 +314,23 @@ def top_of(game: np.record, seat: int) -> int:
 
 @kernel
 def seed_of_position(position: Position, seed: np.uint64) -> np.uint64:
-    """`bots.base.move_seed` of the observation from which the position comes."""
-    word = derive_seed(seed, position.once)
-    word = derive_seed(word, position.twice)
-    place = position.wilds + 4 * position.throws
-    place = place * 64 + position.stock_left
-    place = place * 256 + position.offer
-    place = place * 64 + position.indicator
-    place = place * 16 + position.phase * 4 + position.seat
-    return derive_seed(word, np.uint64(place))
+    """The state of a random stream for one move: `bots.base.move_seed` of the observation that gives this position."""
+    return mix_seed(position, position.wilds, seed)
+
+
+@kernel
+def mix_seed(seen: Any, wilds: int, seed: np.uint64) -> np.uint64:
+    """The state of a random stream, settled by a seed and by what the mover sees.
+
+    Args:
+        seen: an OBSERVATION or a `Position`.
+        wilds: wild tiles of the mover.
+        seed: of the bot.
+    """
+    word = derive_seed(derive_seed(seed, seen.once), seen.twice)
+    number = as_int(wilds) + 4 * as_int(seen.throws)
+    number = number * 64 + as_int(seen.stock_left)
+    number = number * 256 + as_int(seen.offer)
+    number = number * 64 + as_int(seen.indicator)
+    number = number * 16 + as_int(seen.phase) * 4 + as_int(seen.seat)
+    return derive_seed(word, np.uint64(number))

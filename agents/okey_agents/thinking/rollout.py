@@ -1,4 +1,4 @@
-"""Rollouts: a round is played on from a position, and valued at the next turns of one seat.
+"""Rollouts: a round is played on from a game, and valued as each of the next turns of one seat begins.
 
 Every move is chosen from what the mover may see; the value network sees all racks.
 """
@@ -33,19 +33,19 @@ class RolloutSettings(NamedTuple):
     """How a round is played on and valued."""
 
     policy: Policy
-    """Plays for the seat whose points are asked for."""
+    """Plays the seat whose points are wanted."""
     opponent: Policy
-    """Plays for the other seats."""
+    """Plays the other seats."""
     own_turns: int
-    """The position is valued at so many next turns of that seat."""
+    """The number of its next turns at which the round is valued."""
     value_weights: Floats
     """`(W,)` of the network of `thinking.value`."""
     zero_sum: bool = True
-    """Whether `void_points`, which every seat loses in a void or truncated round, are left out of the points."""
+    """Whether the points leave out `void_points`, which every seat loses in a void or truncated round."""
 
 
 def for_rollouts(policy: Policy) -> Policy:
-    """The policy whose rule does not look two draws ahead, which is more than half of a throw's time."""
+    """The policy with a rule that does not look two draws ahead, since that takes more than half of a throw's time."""
     return policy._replace(rule=policy.rule._replace(ahead=(0.0, 0.0, 0.0, 0.0)))
 
 
@@ -53,16 +53,16 @@ def for_rollouts(policy: Policy) -> Policy:
 def roll_out(
     game: np.record, seat: int, settings: RolloutSettings, seed: np.uint64, points: npt.NDArray[np.float64]
 ) -> None:
-    """Play a round on, and fill the points that it brings a seat, valued as each of its next turns begins.
+    """Play a round on, and estimate the points of a seat as each of its next turns begins.
 
-    An early value has less of the luck in between, a late value knows more of what led to it.
+    Between the move and an early value lies less luck; a late value shows more of what the move leads to.
 
     Args:
         game: the round, played in.
         seat: whose points.
-        settings: who plays, for how many turns, and the value network.
+        settings: who plays, the number of turns, and the value network.
         seed: settles ties.
-        points: `(own_turns,)` to fill; once the round is over, all that follow hold its points.
+        points: `(own_turns,)` to fill with points of the whole round, exact once the round is over.
     """
     for turn in range(settings.own_turns):
         play_to_next_turn(game, seat, settings.policy, settings.opponent, seed)
@@ -75,7 +75,7 @@ def play_to_next_turn(game: np.record, seat: int, policy: Policy, opponent: Poli
 
     Args:
         game: the round, played in.
-        seat: whose turn ends it; if it is at the beginning of one, the next.
+        seat: its next turn ends it, also if it is at the beginning of a turn now.
         policy: plays that seat.
         opponent: plays the others.
         seed: settles ties.
@@ -95,9 +95,9 @@ def worth_of_turn(game: np.record, seat: int, settings: RolloutSettings) -> floa
     """The points that a seat may expect of the whole round.
 
     Args:
-        game: the round: every seat holds 14 tiles, or it is over.
+        game: the round; every seat holds 14 tiles, or the round is over.
         seat: whose points.
-        settings: the value network, which is asked if the round goes on, and how a void round counts.
+        settings: the value network, which estimates a round that goes on, and how a void round counts.
     """
     points = float(zero_sum(game, seat)) if settings.zero_sum else float(game.won[seat]) - float(game.lost[seat])
     if game.ending == NOT_ENDED:
@@ -132,16 +132,21 @@ def look_at_rack(game: np.record, seat: int, distances: Ints, useful: Sets, foun
 
 @kernel
 def deal_stock_again(game: np.record, seed: np.uint64) -> None:
-    """Put the tiles that are still to be drawn into another order; the game has draw queues."""
+    """Shuffle the tiles that are still to be drawn, of all seats together.
+
+    Args:
+        game: a GAME with draw queues, changed in place.
+        seed: settles the order.
+    """
     tiles = np.empty(NUM_STOCK, np.uint8)
     count = 0
     for seat in range(NUM_SEATS):
-        for place in range(game.queue_next[seat], game.queue_end[seat]):
-            tiles[count] = game.stock[place]
+        for index in range(game.queue_next[seat], game.queue_end[seat]):
+            tiles[count] = game.stock[index]
             count += 1
     shuffle(tiles[:count], seed)
     count = 0
     for seat in range(NUM_SEATS):
-        for place in range(game.queue_next[seat], game.queue_end[seat]):
-            game.stock[place] = tiles[count]
+        for index in range(game.queue_next[seat], game.queue_end[seat]):
+            game.stock[index] = tiles[count]
             count += 1

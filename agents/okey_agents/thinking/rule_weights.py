@@ -1,49 +1,53 @@
-"""The weights of the rules that rate moves: what `efficient` and `expert` care for, and how that is kept as data.
+"""The weights of the rules: what `efficient` and `expert` count when they rate actions, and their form as JSON.
 
-A scorer keeps the weights of the rule it was trained with, so they can be written as JSON and read again.
+The folder of a scorer holds the weights of the rule that the scorer was trained with, so they are written and read.
+The names of the fields are the keys there.
 """
 
 from typing import Any, NamedTuple
 
 
 class ThrowWeights(NamedTuple):
-    """What else counts at a throw, in score units; the cost of what is named, so a negative weight rewards."""
+    """What is subtracted from the rating of a throw, in score units, beside the worth of the hand that it leaves."""
 
     coming: float
-    """How far unseen tiles count by how likely they are to come: at 0 all count 1, at 1 by that likelihood."""
+    """How much the rate at which an unseen tile comes counts: at 0 each tile counts 1, at 1 it counts that rate."""
     one_away: float
-    """A held face one away in a run from the thrown one: what may come to a meld with it."""
+    """For each held face one number from the thrown tile, in its colour."""
     two_away: float
-    """The same two away."""
+    """For each held face two numbers from it."""
     same_number: float
-    """The same of its number."""
+    """For each held face of its number."""
     needed: float
-    """The chance that the right-hand neighbour comes nearer by the tile."""
+    """For the chance that the tile brings the right-hand neighbour nearer, less an average chance."""
     twin: float
-    """Throwing a tile of which a second copy stays."""
+    """If a second copy of the tile stays; a negative weight rewards it."""
 
 
 class RuleWeights(NamedTuple):
-    """What a rung cares for, in score units; 0 switches a thought off."""
+    """What a rule counts, in score units; a weight of 0 switches a term off.
+
+    The four entries of a tuple are for distances of 1, 2, 3, and 4 or more from a finish by melds.
+    """
 
     step: float
-    """A tile nearer to melds."""
+    """The cost of each tile that the hand is away from melds."""
     wait: tuple[float, float, float, float]
-    """An unknown draw, beside the hand as it is, at distance 1, 2, 3 and beyond."""
+    """The worth of an unknown draw, if the tile on offer does not shorten the distance."""
     wait_useful: tuple[float, float, float, float]
-    """The same when the offered tile shortens the distance."""
+    """The worth of an unknown draw, if the tile on offer shortens the distance."""
     pairs_step: float
-    """A tile nearer to seven pairs."""
+    """The cost of each tile that the hand is away from seven pairs."""
     pairs_tile: float
-    """An unseen tile that shortens the way to seven pairs."""
+    """The worth of an unseen tile that brings seven pairs nearer."""
     risk: float
-    """The chance that somebody finishes before one's next turn, after twenty throws: why not to wait with a finish."""
+    """The chance, after twenty throws, that another player finishes before the mover's next turn."""
     spare_joker: tuple[float, float, float, float]
-    """An unseen useful tile that leaves a false joker to finish on, where that is dear, by distance."""
+    """The worth of an unseen useful tile if a false joker stays to finish on, where the rules pay for that."""
     ahead: tuple[float, float, float, float]
-    """A useful tile that is still unseen after the next useful tile has come, by distance: two draws ahead."""
+    """The worth of each unseen tile that is useful after the next useful tile has come (two draws ahead)."""
     throws: tuple[ThrowWeights, ThrowWeights, ThrowWeights, ThrowWeights]
-    """What else counts at a throw, by distance."""
+    """The weights of throws."""
 
 
 NO_THROW_WEIGHTS = ThrowWeights(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -59,7 +63,7 @@ EFFICIENT = RuleWeights(
     ahead=(0.0, 0.0, 0.0, 0.0),
     throws=(NO_THROW_WEIGHTS, NO_THROW_WEIGHTS, NO_THROW_WEIGHTS, NO_THROW_WEIGHTS),
 )
-"""The exact distance first, then the most unseen useful tiles."""
+"""The smallest exact distance first, then the most unseen useful tiles."""
 EXPERT = EFFICIENT._replace(
     spare_joker=(1.0, 0.75, 0.7, 0.4),
     ahead=(0.0, 2.36, 0.0, 0.0),
@@ -70,14 +74,14 @@ EXPERT = EFFICIENT._replace(
         ThrowWeights(coming=3.0, one_away=4.5, two_away=0.7, same_number=2.8, needed=18.0, twin=-2.0),
     ),
 )
-"""`efficient`, and what measurably adds to it."""
+"""`efficient`, and the terms that measurably add to it."""
 
 RULE_NAME = "expert"
-"""The rule that scorers choose the candidates by, unless they are trained for another."""
+"""The name of the rule whose best moves are the candidates of a scorer, by default."""
 
 
 def rule_data(rule: RuleWeights) -> dict[str, Any]:
-    """The weights as JSON has them: tables and lists of numbers.
+    """The weights as JSON has them: objects and lists of numbers.
 
     >>> rule_of(rule_data(EXPERT)) == EXPERT
     True
@@ -87,10 +91,10 @@ def rule_data(rule: RuleWeights) -> dict[str, Any]:
 
 
 def rule_of(data: Any) -> RuleWeights:
-    """The weights from `rule_data`.
+    """The weights from the form that `rule_data` gives them.
 
     Raises:
-        ValueError: they are not the weights of a rule of this version.
+        ValueError: `data` does not have the fields of this version, or a weight is no number.
     """
     rule: RuleWeights = _like(EXPERT, data, "rule")
     return rule
@@ -103,15 +107,15 @@ def _plain(value: Any) -> Any:
 
 
 def _like(pattern: Any, data: Any, name: str) -> Any:
-    """The data as tuples of the pattern's shape, all numbers as floats, as the kernels are compiled for."""
+    """The data in the tuples of `pattern`, with all numbers as floats, the types that kernels are compiled for."""
     if hasattr(pattern, "_asdict"):
         if not isinstance(data, dict) or data.keys() != pattern._asdict().keys():
-            raise ValueError(f"{name} has not the weights of this version: expected {', '.join(pattern._fields)}")
+            raise ValueError(f"{name} has other weights than this version: expected {', '.join(pattern._fields)}")
         return type(pattern)(**{key: _like(getattr(pattern, key), data[key], f"{name}.{key}") for key in data})
     if isinstance(pattern, tuple):
         if not isinstance(data, list) or len(data) != len(pattern):
-            raise ValueError(f"{name} = {data!r:.100} is no list of {len(pattern)} weights")
+            raise ValueError(f"{name} = {data!r:.100} is not a list of {len(pattern)} weights")
         return tuple(_like(one, other, name) for one, other in zip(pattern, data, strict=True))
     if isinstance(data, bool) or not isinstance(data, int | float) or not abs(data) < 1e9:
-        raise ValueError(f"{name} = {data!r:.100} is no weight: expected a number")
+        raise ValueError(f"{name} = {data!r:.100} is not a weight: expected a number between -1e9 and 1e9")
     return float(data)

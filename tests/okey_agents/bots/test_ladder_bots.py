@@ -18,7 +18,7 @@ from okey_agents.thinking.scorer.choose import Policy, choose_at, play_duels
 from okey_agents.thinking.tile_odds import COMING_RATES, NEEDED_ODDS, NUM_SETS, fill_set_counts, weigh
 from okey_env.actions import NUM_ACTIONS, THROW, to_text
 from okey_env.deal import Deal
-from okey_env.engine.hand import hand_of_counts
+from okey_env.engine.hand import Hand, hand_of_counts
 from okey_env.engine.observe import observed_mask
 from okey_env.engine.state import new_games
 from okey_env.round import Round
@@ -201,7 +201,7 @@ def test_wild_tiles_are_not_thrown() -> None:
 )
 def test_tiles_in_complete_melds(rack: str, tiles: int) -> None:
     once, twice, wilds = hand_of_counts(parse_rack(rack, "K13"))
-    assert tiles_in_melds(np.uint64(once), np.uint64(twice), int(wilds), True, 0) == tiles
+    assert tiles_in_melds(Hand(np.uint64(once), np.uint64(twice), int(wilds)), True, 0) == tiles
 
 
 # --- the order of the rungs ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The candidate scorer: one small network that gives every candidate of a decision a score by the same weights.
+"""The candidate scorer: one small network that scores each candidate of a decision, all with the same weights.
 
-`features` says what it sees, `network` runs it, `bot` plays it. All compiled, without torch.
+`context` and `features` are its inputs, `network` runs it, and `choose` plays by it. All is compiled, without torch.
 """

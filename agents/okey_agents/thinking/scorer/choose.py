@@ -26,25 +26,25 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS
 Floats = npt.NDArray[np.float32]
 
 NO_SCORER: Floats = np.empty(0, np.float32)
-"""In place of weights: the rule plays."""
+"""In place of the weights of a scorer: the rule plays alone."""
 
 
 class Policy(NamedTuple):
     """A bot as numbers: a rule, alone or with a candidate scorer that chooses among its good moves."""
 
     rule: RuleWeights
-    weights: Floats = NO_SCORER
-    """`(W,)` of the scorer."""
+    scorer: Floats = NO_SCORER
+    """`(W,)` weights of the network."""
     margin: np.float32 = np.float32(0)
-    """Within how many rating units of the rule's best a move is a candidate."""
+    """A move is a candidate if its rating is at most so much below the rule's best, in score units."""
     bonus: np.float32 = np.float32(0)
-    """What the rule's own choice is given on top of its score."""
+    """Points that the rule's own choice gets on top of its score."""
 
 
 @kernel
 def choose_by(position: Position, policy: Policy, seed: np.uint64) -> int:
     """The action of a policy; `seed` settles the ties of a rule."""
-    if len(policy.weights) == 0:
+    if len(policy.scorer) == 0:
         return choose_in_position(position, policy.rule, seed)
     return choose_scored(position, policy)
 
@@ -72,7 +72,7 @@ def score_candidates(position: Position, policy: Policy, actions: npt.NDArray[np
     features = np.empty((MAX_CANDIDATES, NUM_FEATURES), np.float32)
     after = np.empty(NUM_KINDS, np.uint64)
     fill_features(position, ratings, actions, count, after, context, features)
-    run_scorer(context, features, count, policy.weights, scores)
+    run_scorer(context, features, count, policy.scorer, scores)
     scores[0] += policy.bonus
     return count
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from okey_agents.thinking.neighbours import near_tiles, same_number
 from okey_agents.thinking.position import Position, position_in
-from okey_agents.thinking.rating import choose_in_position, near_tiles, rate_position, same_number, unseen_of
+from okey_agents.thinking.rating import choose_in_position, rate_position, unseen_of
 from okey_agents.thinking.rule_weights import RuleWeights
 from okey_agents.thinking.tile_odds import coming_rate, fill_set_counts, needed_chance
 from okey_agents.training.chance import happens

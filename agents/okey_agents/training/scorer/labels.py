@@ -123,7 +123,7 @@ def collect_decision(
     candidates = pick_candidates(ratings, policy.margin, actions)
     chance = derive_seed(game.seed, np.uint64(game.num_events + 1))
     labelled = candidates > 1 and happens(chance, settings.share, STEPS)
-    by_rule = len(policy.weights) == 0
+    by_rule = len(policy.scorer) == 0
     context, features = buffer.contexts[count], buffer.features[rows : rows + MAX_CANDIDATES]
     if candidates > 1 and (labelled or not by_rule):
         fill_features(position, ratings, actions, candidates, after, context, features)
@@ -133,7 +133,7 @@ def collect_decision(
     if by_rule:
         action = best_of(ratings, position, seed)
     elif candidates > 1:
-        run_scorer(context, features, candidates, policy.weights, scores)
+        run_scorer(context, features, candidates, policy.scorer, scores)
         scores[0] += policy.bonus
         action = int(actions[best_index(scores, candidates)])
     return action, candidates if labelled else 0

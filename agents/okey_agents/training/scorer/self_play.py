@@ -262,7 +262,7 @@ def collect_round(
                 context, features = decisions.contexts[count], decisions.features[rows : rows + candidates]
                 fill_features(position, ratings, actions, candidates, after, context, features)
                 scores = buffer.scores[rows : rows + candidates]
-                run_scorer(context, features, candidates, settings.policy.weights, scores)
+                run_scorer(context, features, candidates, settings.policy.scorer, scores)
                 state = advance(state)
                 buffer.chosen[count] = sample(scores, state)
                 action = int(actions[buffer.chosen[count]])

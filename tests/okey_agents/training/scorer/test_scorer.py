@@ -301,7 +301,7 @@ def test_the_exported_scorer_plays_legal_moves_alone_as_in_a_batch(scorer_folder
     bot = make_bot(scorer_folder)
     assert isinstance(bot, ScorerBot)
     assert isinstance(bot, BatchBot)
-    np.testing.assert_array_equal(bot.policy.weights, load_checkpoint(tiny_scorer_run / "best.ckpt").arrays["scorer"])
+    np.testing.assert_array_equal(bot.policy.scorer, load_checkpoint(tiny_scorer_run / "best.ckpt").arrays["scorer"])
     assert (scorer_folder / "weights.npz").stat().st_size < 2_000_000
     for preset in ("gamelake", "klasik"):
         round = Round(preset, seed=11)
@@ -331,8 +331,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "features": (lambda m: m["encoder"].update(version=77), "needs version 77 of the features 'candidates'"),
     "encoder": (lambda m: m["encoder"].update(name="sphere"), "of the features 'sphere'"),
     "no rule": (lambda m: m.pop("rule"), "has no 'rule'"),
-    "other rule": (lambda m: m["rule"].pop("step"), "rule has not the weights of this version"),
-    "rule of text": (lambda m: m["rule"].update(step="far"), "rule.step = 'far' is no weight"),
+    "other rule": (lambda m: m["rule"].pop("step"), "rule has other weights than this version"),
+    "rule of text": (lambda m: m["rule"].update(step="far"), "rule.step = 'far' is not a weight"),
     "margin": (lambda m: m["choice"].update(margin=-1), "its margin is -1: expected a number from 0 to 1000"),
     "actions": (lambda m: m.update(actions_version=77), "needs version 77 of the action table"),
 }
@@ -353,7 +353,7 @@ def test_a_foreign_scorer_is_refused_in_one_sentence(scorer_folder: Path, tmp_pa
 def test_the_rule_travels_as_data() -> None:
     data = json.loads(json.dumps(rule_data(EXPERT)))
     assert rule_of(data) == EXPERT
-    with pytest.raises(ValueError, match="is no weight"):
+    with pytest.raises(ValueError, match="is not a weight"):
         rule_of({**data, "step": float("nan")})
 
 
