@@ -47,7 +47,7 @@ WORLDS = 300
 CANDIDATES = 5
 """The most moves that are tried."""
 MARGIN = 30.0
-"""A move is tried if its rating is at most so many score units below the best."""
+"""A move is tried if its rating is at most this many score units below the best."""
 OWN_TURNS = 2
 """A trial ends as the mover begins this turn, counted from its next one."""
 
@@ -68,8 +68,8 @@ class Reason:
     | code | numbers |
     |---|---|
     | `finish` | `points` that each other player loses |
-    | `dearer` | `points`: the most that another finish would cost them |
-    | `wait` | `points`: a finish is given up that would cost each other player so many |
+    | `dearer` | `points`: the most that each other player would lose by another finish |
+    | `wait` | `points` that each other player would lose by a finish that is given up |
     | `show` | `points` that each other player loses |
     | `complete` | the 14 tiles are all melds or pairs: whatever comes next finishes |
     | `melds` | `distance`, `before`: tiles from a finish by melds after the move and before it |

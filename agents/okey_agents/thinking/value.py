@@ -152,7 +152,7 @@ def analyse_rack(
         game: the round.
         seat: whose rack.
         stock: `(STOCK_SIZE,)` of `count_stock`; the best throw leaves most useful tiles in the stock.
-        after: `(53,)` to work in.
+        after: `(53,)`, overwritten.
     """
     hand = hand_of(game, seat)
     distance, keep, useful = analyse(hand.once, hand.twice, hand.wilds, game.rules.run_13_1 != 0, after)

@@ -51,9 +51,9 @@ class HiddenTiles(NamedTuple):
     stock: int
     """The index at which the stock begins."""
     unseen: int
-    """The kinds of which a tile lies neither open nor in a place known to all, as a word."""
+    """The kinds of which a tile is neither open nor known to be in a rack, as a word."""
     unseen_twice: int
-    """The kinds of which both tiles do."""
+    """The kinds of which this is true of both tiles."""
     after: Sets
     """`(53,)`, overwritten by `analyse`."""
 

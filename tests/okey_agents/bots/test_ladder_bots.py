@@ -1,4 +1,4 @@
-"""The rungs cover, efficient and expert: rules of thumb as hands, one move in all forms, and their order."""
+"""The rules cover, efficient and expert: hands with one right move, the same move in all forms, and their order."""
 
 from typing import Any
 
@@ -204,13 +204,13 @@ def test_tiles_in_complete_melds(rack: str, tiles: int) -> None:
     assert tiles_in_melds(Hand(np.uint64(once), np.uint64(twice), int(wilds)), True, 0) == tiles
 
 
-# --- the order of the rungs ---------------------------------------------------------------------------------------
+# --- the order of the rules ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(("rules", "deals"), [("gamelake", 4_500), ("klasik", 1_500)])
 def test_expert_beats_efficient(rules: str, deals: int) -> None:
-    """Three standard errors clear of nothing: rungs that are equal pass once in 700 changes of play.
+    """Three standard errors above 0: rules of equal strength pass once in 700 changes of play.
 
     What docs/bots.md has lies at four and a half, so a change of play that leaves the gap as it is fails in 1 of 15.
     """

@@ -114,7 +114,7 @@ def test_candidates_are_those_of_the_scorer_its_own_choice_first() -> None:
 
 
 def tried(gains: list[float], worlds: int) -> np.ndarray:
-    """As after so many worlds, in each of which the candidates gained so much over the first, give or take 1."""
+    """The sums after some worlds in which the candidates gained this much over the first, with a deviation of 1."""
     each = np.array(gains)
     return np.array([each * worlds, (each**2 + 1) * worlds, np.full(len(gains), float(worlds))])
 

@@ -6,10 +6,10 @@ import pytest
 
 from okey_agents.bots.rated import ExpertBot
 from okey_agents.thinking.draws import AfterDrawCounts, TileSet, count_after_draw
-from okey_agents.thinking.position import position_of
+from okey_agents.thinking.position import own_hand, position_of
 from okey_env import Round, hands
 from okey_env.engine._jit import kernel
-from okey_env.engine.hand import Hand, analyse
+from okey_env.engine.hand import analyse
 from okey_env.engine.hand.bits import as_int
 from okey_env.engine.state import OBSERVATION
 from okey_env.tiles import NUM_KINDS, WILD
@@ -20,7 +20,7 @@ def counts_of(records: npt.NDArray[np.record]) -> AfterDrawCounts:
     """What one draw among the unseen tiles makes of the observer's 14 tiles."""
     position = position_of(records[0])
     after = np.empty(NUM_KINDS, np.uint64)
-    hand, run_13_1 = Hand(position.once, position.twice, position.wilds), position.run_13_1
+    hand, run_13_1 = own_hand(position), position.run_13_1
     distance, _, useful = analyse(hand.once, hand.twice, hand.wilds, run_13_1, after)
     unseen = TileSet(position.unseen, position.unseen_twice)
     return count_after_draw(hand, run_13_1, distance, as_int(useful), unseen)

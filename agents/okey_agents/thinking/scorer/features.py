@@ -28,7 +28,7 @@ from okey_agents.thinking.neighbours import (
     one_up,
     related_faces,
 )
-from okey_agents.thinking.position import Position
+from okey_agents.thinking.position import Position, own_hand
 from okey_agents.thinking.scorer.context import MAX_CANDIDATES, NUM_DISTANCES, Rack, fill_context
 from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW
 from okey_env.encoders.encoder import Piece, size_of, starts_of
@@ -191,12 +191,12 @@ def fill_features(
         ratings: `(A,)` of the rule.
         actions: `(C,)` candidates, the best rated first.
         count: how many of them.
-        after: `(53,)` to work in.
+        after: `(53,)`, overwritten.
         context: `(T,)` to fill, as `CONTEXT` has them.
         features: `(C, F)` to fill, as `CANDIDATE` has them.
     """
     helps = np.zeros(MAX_CANDIDATES, np.int64)  # what is useful after each candidate
-    hand = Hand(position.once, position.twice, as_int(position.wilds))
+    hand = own_hand(position)
     unseen = unseen_tiles(position)
     distance, keep, useful = analyse(hand.once, hand.twice, hand.wilds, position.run_13_1, after)
     hidden = popcount(unseen.once) + popcount(unseen.twice)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_agents.thinking.neighbours import near_tiles, same_number
-from okey_agents.thinking.position import Position, position_in
+from okey_agents.thinking.position import Position, own_hand, position_in
 from okey_agents.thinking.rating import choose_in_position, rate_position, unseen_of
 from okey_agents.thinking.rule_weights import RuleWeights
 from okey_agents.thinking.tile_odds import coming_rate, fill_set_counts, needed_chance
@@ -23,7 +23,6 @@ from okey_env.engine.deal import deal_round
 from okey_env.engine.hand import (
     KIND_OF_BIT,
     WILD_BIT,
-    Hand,
     analyse,
     kind_set,
     lowest_bit,
@@ -170,7 +169,7 @@ def try_throws(games: Games, rule: RuleWeights, seed: np.uint64, probability: fl
                 spare[:] = 0
                 joker = kind_set(position.okey)
                 if position.rules.false_joker_as_okey != 0 and keep & as_int(joker) != 0:
-                    fewer = without_tile(Hand(position.once, position.twice, position.wilds), position.okey)
+                    fewer = without_tile(own_hand(position), position.okey)
                     analyse(fewer.once, fewer.twice, fewer.wilds, position.run_13_1, spare)
                 for _ in range(MAX_TRIED):
                     best = best_throw(keep, ratings)
@@ -227,7 +226,7 @@ def try_takes(games: Games, rule: RuleWeights, seed: np.uint64, probability: flo
             state = advance(state)
             picked = position.phase == PHASE_DRAW and position.can_draw and position.can_take
             if picked and position.offer != WILD and happens(state, probability, _STEPS):
-                hand = Hand(position.once, position.twice, position.wilds)
+                hand = own_hand(position)
                 distance, _, useful = analyse(hand.once, hand.twice, hand.wilds, position.run_13_1, after)
                 now = unseen_of(position, as_int(useful))
                 hand = with_tile(hand, position.offer)
