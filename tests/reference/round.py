@@ -219,7 +219,7 @@ class ReferenceRound:
         rack_with_it[thrown] += 1
         return not self._finishes(rack_with_it)
 
-    # R5.5: a void round costs nothing, unless R6.9 says so: then everybody.
+    # R5.5: a void round costs nothing, unless the switch says so: then everybody.
     def _end_without_winner(self, ending: str) -> None:
         self.ending = ending
         self.phase = "over"

@@ -14,7 +14,7 @@ GAMELAKE: Rules = {
     "indicator_points": 1,  # R6.6: 0 = nothing can be shown
     "indicator_window": "first_turn",  # R7.1: first_turn, before_draw
     "colour_double": False,  # R6.9
-    "void_points": 0,  # R6.9
+    "void_points": 0,  # R5.5
     "teams": False,  # R8.4
     "rotation": "right",  # R2.2: right, winner
     "start_points": 20,  # R8.1

@@ -175,6 +175,7 @@ def _read_arrays(
             if set(loaded.files) != set(shapes):
                 raise ValueError(f"it holds the arrays {sorted(loaded.files)}, expected {sorted(shapes)}")
             arrays = {name: np.asarray(loaded[name]) for name in shapes}
+    # zipfile raises NotImplementedError for a way of packing that it does not know.
     except (OSError, RuntimeError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
         raise ValueError(f"{WEIGHTS_FILE} cannot be read: {error}") from None
     for name, array in arrays.items():

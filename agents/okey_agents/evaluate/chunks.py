@@ -196,7 +196,7 @@ def _outcomes(games: npt.NDArray[np.record], firsts: npt.NDArray[np.int64]) -> n
     seats = (firsts[:, None] + np.arange(NUM_SEATS)) % NUM_SEATS
     finished = games["ending"] == ENDED_BY_FINISH
     balance = games["won"].astype(np.int16) - games["lost"].astype(np.int16)
-    # everybody loses the same in a void round (R6.9), which is no difference between bots
+    # everybody loses the same in a void round (R5.5), which is no difference between bots
     balance += np.where(finished, 0, games["rules"]["void_points"]).astype(np.int16)[:, None]
     outcomes["points"] = np.take_along_axis(balance, seats, axis=1)
     outcomes["winner"] = np.where(games["winner"] == NO_SEAT, -1, (games["winner"] - firsts) % NUM_SEATS)

@@ -191,7 +191,7 @@ def test_a_failing_reset_is_counted() -> None:
 
 
 def test_a_void_round_is_no_difference_between_bots() -> None:
-    """R6.9: what everybody loses in a void round is nobody's gain; R7.2: what was shown stands."""
+    """R5.5: what everybody loses in a void round is nobody's gain; R7.2: what was shown stands."""
     rules = {"max_throws": 1, "void_points": 5, "indicator_points": 0}
     report = evaluate(GreedyBot, RandomBot, deals=20, rules=rules, workers=1)
     assert report.truncated_rate == 1
