@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.encoders.encoder import Encoder, Piece, size_of, starts_of
+from okey_env.encoders.facts import COUNTS, FACTS, fill_counts, fill_facts
 from okey_env.encoders.loops import fill_many_of
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import (
@@ -28,43 +29,20 @@ from okey_env.engine.hand import (
     with_tile,
 )
 from okey_env.engine.hand.bits import as_int
-from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_DRAW, PHASE_THROW
+from okey_env.engine.state import NO_TILE
 from okey_env.engine.words import scratch
-from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_SEATS, RACK_SIZE, WILD
+from okey_env.tiles import NUM_FACES, NUM_KINDS, RACK_SIZE, WILD
 
 VERSION = 1
 _DISTANCES = 8  # 0 … 6, and 7 for 7 or more
 ALL_USEFUL = 40.0  # roughly the most unseen tiles that can help at once
 _FEWER = 8.0  # a throw that leaves this many fewer tiles than the best one has the value 0: small differences matter
-_POINTS = 24.0
-_SCORES = 21.0
 
 PIECES = (
-    Piece("rack", NUM_KINDS, "own rack, copies by kind / 2"),
-    Piece("unseen", NUM_KINDS, "copies by kind that may be in another rack or in the stock / 2"),
-    Piece("heap_own", NUM_KINDS, "own throws that nobody took, copies / 2"),
-    Piece("heap_right", NUM_KINDS, "the same of the right-hand neighbour"),
-    Piece("heap_opposite", NUM_KINDS, "the same of the seat opposite"),
-    Piece("heap_left", NUM_KINDS, "the same of the left neighbour"),
-    Piece(
-        "known_right", NUM_KINDS, "tiles known to be in the right-hand neighbour's rack (taken or shown), copies / 2"
-    ),
-    Piece("known_opposite", NUM_KINDS, "the same of the seat opposite"),
-    Piece("known_left", NUM_KINDS, "the same of the left neighbour"),
+    *COUNTS,
     Piece("offer", NUM_KINDS, "1 for the kind on offer to the seat to move"),
     Piece("indicator", NUM_FACES, "1 for the indicator's face"),
-    Piece("phase", 2, "1 for: drawing, throwing"),
-    Piece("turn", NUM_SEATS, "1 for the seat to move: observer, right, opposite, left"),
-    Piece("starter", NUM_SEATS, "1 for the seat that began"),
-    Piece("has_thrown", NUM_SEATS, "1 for each seat whose first turn is past"),
-    Piece("shown_by", NUM_SEATS, "1 for the seat that showed the indicator's twin"),
-    Piece("takes", NUM_SEATS, "different kinds that each seat has taken / 13, at most 1"),
-    Piece("may", 3, "1 if the observer may: draw, take, show"),
-    Piece("stock", 1, "tiles left in the stock / 48"),
-    Piece("throws", 1, "throws so far / the most that the rules allow"),
-    Piece("last_chance", 1, "1 if the tile on offer may be taken only to finish"),
-    Piece("points", NUM_SEATS, "points won minus points lost in this round / 24, between -1 and 1"),
-    Piece("scores", NUM_SEATS, "points of the match / 21, between -1 and 1"),
+    *FACTS,
     Piece("melds_distance", _DISTANCES, "1 for the distance to a finish by melds: 0 … 6, 7 or more"),
     Piece("pairs_distance", _DISTANCES, "1 for the distance to seven pairs: 0 … 6, 7 or more"),
     Piece("offer_helps", 2, "1 if taking the offer lowers the distance: by melds, by pairs"),
@@ -80,11 +58,7 @@ PIECES = (
 
 _AT = starts_of(PIECES)
 SIZE = size_of(PIECES)
-_RACK, _UNSEEN, _HEAPS, _KNOWN = _AT["rack"], _AT["unseen"], _AT["heap_own"], _AT["known_right"]
-_OFFER, _INDICATOR, _PHASE, _TURN = _AT["offer"], _AT["indicator"], _AT["phase"], _AT["turn"]
-_STARTER, _HAS_THROWN, _SHOWN_BY, _TAKES = _AT["starter"], _AT["has_thrown"], _AT["shown_by"], _AT["takes"]
-_MAY, _STOCK, _THROWS, _LAST_CHANCE = _AT["may"], _AT["stock"], _AT["throws"], _AT["last_chance"]
-_POINTS_AT, _SCORES_AT = _AT["points"], _AT["scores"]
+_OFFER, _INDICATOR, _FACTS = _AT["offer"], _AT["indicator"], _AT[FACTS[0].name]
 _MELDS, _PAIRS, _OFFER_HELPS = _AT["melds_distance"], _AT["pairs_distance"], _AT["offer_helps"]
 _USEFUL, _KEEPS, _AFTER, _MOST = _AT["useful"], _AT["keeps"], _AT["useful_after"], _AT["most_useful"]
 _EXACT = _MELDS  # the solver's results begin here
@@ -95,44 +69,13 @@ _WILD_BIT = np.uint64(WILD_BIT)
 @kernel(borrows=True)
 def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     """Fill `(SIZE,)` float32 from one OBSERVATION."""
-    half = np.float32(0.5)
-    for kind in range(NUM_KINDS):
-        out[_RACK + kind] = half * seen.rack[kind]
-        out[_UNSEEN + kind] = half * seen.unseen[kind]
-        for step in range(NUM_SEATS):
-            out[_HEAPS + step * NUM_KINDS + kind] = half * seen.heap[step, kind]
-        for step in range(1, NUM_SEATS):
-            out[_KNOWN + (step - 1) * NUM_KINDS + kind] = half * seen.known[step, kind]
+    fill_counts(seen, out)
     out[_OFFER:_EXACT] = 0
     if seen.offer != NO_TILE:
         out[_OFFER + int(seen.offer)] = 1
     out[_INDICATOR + int(seen.indicator)] = 1
-    _fill_public(seen, out)
+    fill_facts(seen, out[_FACTS:_EXACT])
     _fill_exact(seen, out)
-
-
-@kernel(borrows=True)
-def _fill_public(seen: np.record, out: npt.NDArray[np.float32]) -> None:
-    """Fill the pieces from `phase` to `scores`."""
-    out[_PHASE] = seen.phase == PHASE_DRAW
-    out[_PHASE + 1] = seen.phase == PHASE_THROW
-    out[_TURN + int(seen.turn)] = 1
-    out[_STARTER + int(seen.starter)] = 1
-    if seen.shown_by != NO_SEAT:
-        out[_SHOWN_BY + int(seen.shown_by)] = 1
-    out[_MAY] = seen.can_draw
-    out[_MAY + 1] = seen.can_take
-    out[_MAY + 2] = seen.can_show
-    out[_STOCK] = seen.stock_left / np.float32(48)
-    out[_THROWS] = seen.throws / np.float32(seen.rules.max_throws)
-    out[_LAST_CHANCE] = seen.last_chance
-    for step in range(NUM_SEATS):
-        out[_HAS_THROWN + step] = (seen.has_thrown >> step) & 1
-        out[_TAKES + step] = min(np.float32(1), np.float32(popcount(seen.taken[step])) / np.float32(13))
-        points = (np.float32(seen.won[step]) - np.float32(seen.lost[step])) / np.float32(_POINTS)
-        out[_POINTS_AT + step] = min(np.float32(1), max(np.float32(-1), points))
-        score = seen.scores[step] / np.float32(_SCORES)
-        out[_SCORES_AT + step] = min(np.float32(1), max(np.float32(-1), score))
 
 
 @kernel(borrows=True)

@@ -11,8 +11,6 @@ other tiles open up. It is told up to distance 3, and for the throws that leave 
 Version history: 1, the first.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
@@ -32,8 +30,8 @@ from okey_env.engine.hand import (
     with_tile,
     without_tile,
 )
-from okey_env.engine.hand.after_draw import prepare_after_draw, useful_after_draw
 from okey_env.engine.hand.bits import FACES, as_int
+from okey_env.engine.hand.draws import AfterDrawCounts, TileSet, count_after_draw, tiles_of
 from okey_env.engine.scoring import best_finish_points
 from okey_env.engine.state import PHASE_DRAW, PHASE_OVER
 from okey_env.engine.turn import can_be_finished
@@ -54,11 +52,7 @@ PLANES = (
     Piece("useful", NUM_KINDS, "1 for each kind that would lower the melds distance; with 15 tiles, after some throw"),
     Piece("keeps", NUM_KINDS, "1 for each kind held whose throw leaves the least melds distance (15 tiles)"),
     Piece("useful_after", NUM_KINDS, "after each of those throws: unseen tiles that help / 64"),
-    Piece(
-        "fewer_after",
-        NUM_KINDS,
-        "the same: so many fewer than after the best throw / 8, at most 1",
-    ),
+    Piece("fewer_after", NUM_KINDS, "the same: so many fewer than after the best throw / 8, at most 1"),
     Piece("next_after", NUM_KINDS, "one look ahead: unseen useful tiles once the next useful tile has come / 32"),
     Piece(
         "opened_after",
@@ -82,7 +76,7 @@ TABLE = (
     *tiles_raw.TABLE,
     Piece("melds_distance", DISTANCES, "1 for the melds distance: 0 … 4, 5 or more"),
     Piece("pairs_distance", DISTANCES, "1 for the distance to seven pairs: 0 … 4, 5 or more"),
-    Piece("most_useful", 1, "unseen tiles that help, after the best throw if 15 are held / 32"),
+    Piece("most_useful", 1, "unseen tiles that help, after the best throw if 15 are held / 64"),
     Piece("draw", size_of(AFTER), "of a draw: " + ", ".join(piece.name for piece in AFTER)),
     Piece("take", size_of(AFTER), "of taking the offer: the same"),
 )
@@ -104,15 +98,6 @@ _IN_MAY, _IN_DISTANCE, _IN_USEFUL, _IN_NEXT = (_IN[name] for name in ("may", "di
 _IN_OPENED, _IN_PAIRS, _IN_FINISHES = _IN["opened"], _IN["pairs"], _IN["finishes"]
 
 
-class Unseen(NamedTuple):
-    """The tiles that the observer has not seen, as sets of kinds."""
-
-    once: int
-    """One copy at least."""
-    twice: int
-    """Two."""
-
-
 @kernel
 def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     """Fill `(SIZE,)` float32 from one OBSERVATION."""
@@ -127,14 +112,14 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     hidden = hand_of_counts(seen.unseen)
     once = as_int(hidden[0]) | (1 << WILD_BIT if hidden[2] > 0 else 0)
     twice = as_int(hidden[1]) | (1 << WILD_BIT if hidden[2] > 1 else 0)
-    unseen = Unseen(once=once, twice=twice)
+    unseen = TileSet(once=once, twice=twice)
     after = np.empty(NUM_KINDS, np.uint64)
     run_13_1 = seen.rules.run_13_1 != 0
     distance, keep, useful = analyse(hand.once, hand.twice, hand.wilds, run_13_1, after)
     pairs = pairs_distance(hand.once, hand.twice, hand.wilds)
     out[_MELDS + min(distance, DISTANCES - 1)] = 1
     out[_PAIRS + min(pairs, DISTANCES - 1)] = 1
-    most = count_unseen(as_int(useful), unseen)
+    most = tiles_of(as_int(useful), unseen)
     if popcount(as_int(hand.once)) + popcount(as_int(hand.twice)) + hand.wilds > RACK_SIZE:
         most = _fill_throws(seen, hand, distance, as_int(keep), after, unseen, out)
         _fill_pairs_and_finishes(seen, hand, pairs, out)
@@ -151,49 +136,19 @@ def fill(seen: np.record, out: npt.NDArray[np.float32]) -> None:
 
 
 @kernel
-def count_unseen(kinds: int, unseen: Unseen) -> int:
-    """The unseen tiles of a set of kinds."""
-    return popcount(kinds & unseen.once) + popcount(kinds & unseen.twice)
+def look_ahead(hand: Hand, distance: int, useful: int, unseen: TileSet, run_13_1: bool) -> AfterDrawCounts:
+    """What one more tile makes of 14 tiles at distance 1 to 3, per unseen tile where the solver gives a sum."""
+    counts = count_after_draw(hand, run_13_1, distance, useful, unseen)
+    hidden = tiles_of(FACES | 1 << WILD_BIT, unseen)
+    return AfterDrawCounts(counts.next_useful, counts.opened_up / max(hidden, 1))
 
 
 @kernel
-def look_ahead(hand: Hand, distance: int, useful: int, unseen: Unseen, run_13_1: bool) -> tuple[float, float]:
-    """What one more tile makes of 14 tiles at distance 1 to 3.
-
-    Returns:
-        The mean number of useful tiles once the next useful tile has come, 0 at distance 1; and by how many useful
-        tiles an unseen tile that is not useful raises their number, on average over all unseen tiles, 0 at distance 3.
-    """
-    now = useful & FACES
-    count = popcount(now & unseen.once) + popcount(now & unseen.twice)
-    drawing = prepare_after_draw(hand.once, hand.twice, RACK_SIZE - hand.wilds - distance, now, run_13_1)
-    following, helping, opened = 0, 0, 0
-    kinds = unseen.once & FACES
-    if distance == 1:
-        kinds &= ~useful  # with these the hand is complete
-    elif distance > 2:
-        kinds &= useful
-    while kinds:
-        bit = lowest_bit(kinds)
-        kinds &= kinds - 1
-        faces = useful_after_draw(drawing, bit)
-        most = popcount(faces & unseen.once) + popcount(faces & unseen.twice)
-        copies = 1 + (unseen.twice >> bit & 1)
-        if useful >> bit & 1:
-            following += copies * most
-            helping += copies
-        elif most > count:
-            opened += copies * (most - count)
-    hidden = count_unseen(FACES | 1 << WILD_BIT, unseen)
-    return following / max(helping, 1), opened / max(hidden, 1)
-
-
-@kernel
-def most_useful(keep: int, after: npt.NDArray[np.uint64], unseen: Unseen) -> int:
+def most_useful(keep: int, after: npt.NDArray[np.uint64], unseen: TileSet) -> int:
     """The most unseen useful tiles that a throw of a kind in `keep` leaves."""
     most = 0
     while keep:
-        most = max(most, count_unseen(as_int(after[KIND_OF_BIT[lowest_bit(keep)]]), unseen))
+        most = max(most, tiles_of(as_int(after[KIND_OF_BIT[lowest_bit(keep)]]), unseen))
         keep &= keep - 1
     return most
 
@@ -205,7 +160,7 @@ def _fill_throws(
     distance: int,
     keep: int,
     after: npt.NDArray[np.uint64],
-    unseen: Unseen,
+    unseen: TileSet,
     out: npt.NDArray[np.float32],
 ) -> int:
     """Fill the planes of the throws that keep the distance; returns the most unseen useful tiles that one leaves."""
@@ -215,14 +170,14 @@ def _fill_throws(
     while kinds:
         kind = int(KIND_OF_BIT[lowest_bit(kinds)])
         kinds &= kinds - 1
-        count = count_unseen(as_int(after[kind]), unseen)
+        count = tiles_of(as_int(after[kind]), unseen)
         out[_KEEPS + kind] = 1
         out[_AFTER + kind] = np.float32(count) / np.float32(_USEFUL)
         out[_FEWER_AT + kind] = min(np.float32(1), np.float32(most - count) / np.float32(_FEWER))
         if 0 < distance <= _FURTHEST and count >= most - _CLOSE:
-            following, opened = look_ahead(without_tile(hand, kind), distance, as_int(after[kind]), unseen, run_13_1)
-            out[_NEXT_AT + kind] = np.float32(following) / np.float32(_NEXT)
-            out[_OPENED_AT + kind] = np.float32(opened) / np.float32(_OPENED)
+            ahead = look_ahead(without_tile(hand, kind), distance, as_int(after[kind]), unseen, run_13_1)
+            out[_NEXT_AT + kind] = np.float32(ahead.next_useful) / np.float32(_NEXT)
+            out[_OPENED_AT + kind] = np.float32(ahead.opened_up) / np.float32(_OPENED)
     return most
 
 
@@ -239,24 +194,24 @@ def _fill_pairs_and_finishes(seen: np.record, hand: Hand, pairs: int, out: npt.N
 
 @kernel
 def _fill_after(
-    hand: Hand, distance: int, useful: int, unseen: Unseen, run_13_1: bool, out: npt.NDArray[np.float32]
+    hand: Hand, distance: int, useful: int, unseen: TileSet, run_13_1: bool, out: npt.NDArray[np.float32]
 ) -> None:
     """Fill the piece of a move that leaves these 14 tiles; where it is filled already, the better look ahead stays."""
     index = min(distance, DISTANCES - 1)
     out[_IN_MAY] = 1
     out[_IN_DISTANCE + index] = 1
-    out[_IN_USEFUL + index] = np.float32(count_unseen(useful, unseen)) / np.float32(_USEFUL)
+    out[_IN_USEFUL + index] = np.float32(tiles_of(useful, unseen)) / np.float32(_USEFUL)
     pairs = np.float32(7 - pairs_distance(hand.once, hand.twice, hand.wilds)) / np.float32(7)
     out[_IN_PAIRS] = max(out[_IN_PAIRS], pairs)
     if 0 < distance <= _FURTHEST:
-        following, opened = look_ahead(hand, distance, useful, unseen, run_13_1)
-        out[_IN_NEXT] = max(out[_IN_NEXT], np.float32(following) / np.float32(_NEXT))
-        out[_IN_OPENED] = max(out[_IN_OPENED], np.float32(opened) / np.float32(_OPENED))
+        ahead = look_ahead(hand, distance, useful, unseen, run_13_1)
+        out[_IN_NEXT] = max(out[_IN_NEXT], np.float32(ahead.next_useful) / np.float32(_NEXT))
+        out[_IN_OPENED] = max(out[_IN_OPENED], np.float32(ahead.opened_up) / np.float32(_OPENED))
 
 
 @kernel
 def _fill_take(
-    seen: np.record, hand: Hand, after: npt.NDArray[np.uint64], unseen: Unseen, out: npt.NDArray[np.float32]
+    seen: np.record, hand: Hand, after: npt.NDArray[np.uint64], unseen: TileSet, out: npt.NDArray[np.float32]
 ) -> None:
     """Fill the piece of taking the offer, with which `hand` has 15 tiles: what the best throws leave."""
     run_13_1 = seen.rules.run_13_1 != 0
@@ -268,7 +223,7 @@ def _fill_take(
         kind = int(KIND_OF_BIT[lowest_bit(keep)])
         keep &= keep - 1
         useful = as_int(after[kind])
-        if count_unseen(useful, unseen) == most:
+        if tiles_of(useful, unseen) == most:
             _fill_after(without_tile(hand, kind), distance, useful, unseen, run_13_1, out)
 
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 import torch
 
 from okey_agents.evaluate.statistics import clustered_interval
-from okey_agents.thinking.draws import TileSet, tiles_of
 from okey_agents.thinking.position import Position, position_in, set_of_counts, twice_of_counts
 from okey_agents.thinking.rating import best_of, rate_position
 from okey_agents.thinking.rule_weights import EXPERT
@@ -36,6 +35,7 @@ from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal_round
 from okey_env.engine.hand import KIND_OF_BIT, analyse, distance_and_useful, kind_set, lowest_bit
 from okey_env.engine.hand.bits import as_int
+from okey_env.engine.hand.draws import TileSet, tiles_of
 from okey_env.engine.random import derive_seed
 from okey_env.engine.state import NOT_ENDED, new_games
 from okey_env.engine.turn import apply

@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.thinking.draws import TileSet, count_after_draw
 from okey_agents.thinking.neighbours import numbers_in, one_down, one_up
 from okey_agents.thinking.position import set_of_counts, twice_of_counts
 from okey_env.encoders.encoder import Piece, size_of, starts_of
@@ -36,6 +35,7 @@ from okey_env.engine.hand import (
     without_tile,
 )
 from okey_env.engine.hand.bits import FACES, as_int
+from okey_env.engine.hand.draws import TileSet, count_after_draw
 from okey_env.engine.state import NO_SEAT, NO_TILE, PHASE_THROW
 from okey_env.engine.turn import hand_of
 from okey_env.rules import Rules, as_rules

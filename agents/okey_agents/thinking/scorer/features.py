@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.thinking.draws import TileSet, count_after_draw, tiles_of
 from okey_agents.thinking.hidden_tiles import COMES, FINISHES, IN_STOCK, NEEDED, NUM_CHANCES, predict
 from okey_agents.thinking.hidden_tiles import WEIGHTS as HIDDEN_TILES
 from okey_agents.thinking.neighbours import (
@@ -46,6 +45,7 @@ from okey_env.engine.hand import (
     without_tile,
 )
 from okey_env.engine.hand.bits import FACES, as_int
+from okey_env.engine.hand.draws import TileSet, count_after_draw, tiles_of
 from okey_env.engine.scoring import best_finish_points, counts_as_okey
 from okey_env.engine.state import PHASE_THROW
 from okey_env.tiles import NUM_FACES, NUM_KINDS, WILD

@@ -5,12 +5,12 @@ import numpy.typing as npt
 import pytest
 
 from okey_agents.bots.rated import ExpertBot
-from okey_env.engine.hand.draws import AfterDrawCounts, TileSet, count_after_draw
 from okey_agents.thinking.position import own_hand, position_of
 from okey_env import Round, hands
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import analyse
 from okey_env.engine.hand.bits import as_int
+from okey_env.engine.hand.draws import AfterDrawCounts, TileSet, count_after_draw
 from okey_env.engine.state import OBSERVATION
 from okey_env.tiles import NUM_KINDS, WILD
 
