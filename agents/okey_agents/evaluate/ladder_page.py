@@ -19,7 +19,7 @@ _BAR = 'stroke="currentColor" stroke-width="6" stroke-linecap="round" opacity=".
 
 _ABOUT = """\
 Each bot played one against three of each other bot, and each four of the bots played one another. All played the same
-deals, every deal in all four seatings, with a draw queue for each seat ([evaluation.md](evaluation.md) says why).
+deals, every deal in all four seatings, with a draw queue for each seat (`docs/evaluation.md` of okey-env says why).
 
 **Points a round** are what the challenger wins, less what it loses, against three of the opponent; an ordinary finish
 is +6, and one of four equal bots has 0. **The rating** is fitted to who won the rounds of all lineups: 400 points are a
