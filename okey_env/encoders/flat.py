@@ -95,7 +95,7 @@ def _fill_exact(seen: np.record, out: npt.NDArray[np.float32]) -> None:
     out[_MELDS + min(distance, _DISTANCES - 1)] = 1
     out[_PAIRS + min(pairs, _DISTANCES - 1)] = 1
     if not throws and seen.can_take != 0:
-        hand = with_tile(Hand(once, twice, wilds), int(seen.offer))
+        hand = with_tile(Hand(once, twice, wilds), as_int(seen.offer))
         out[_OFFER_HELPS] = (useful & kind_set(seen.offer)) != _NONE
         if seen.offer == WILD:
             out[_OFFER_HELPS + 1] = pairs > 0

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.engine._jit import kernel, linked
+from okey_env.engine.hand.bits import as_int
 from okey_env.engine.random import advance, below, derive_seed
 from okey_env.engine.state import GAME, NO_SEAT, NO_TILE, NOT_ENDED, PHASE_THROW
 from okey_env.engine.turn import add_tile, find_finishes
@@ -75,7 +76,7 @@ def begin_round(
     for step in range(NUM_SEATS):
         seat = (starter + step) % NUM_SEATS
         for _ in range(RACK_SIZE + (step == 0)):
-            add_tile(game, seat, rack_tiles[next_tile])
+            add_tile(game, seat, as_int(rack_tiles[next_tile]))
             next_tile += 1
     for i in range(NUM_STOCK):  # to assign a whole array, numba would compile error texts for seconds
         game.stock[i] = stock[i]

@@ -91,7 +91,8 @@ def dearest_finish(games: npt.NDArray[np.record]) -> int:
     for indicator in range(NUM_FACES):
         game.indicator = indicator
         for kind in range(NUM_KINDS):
-            most = max(most, finish_points(game, kind, False), finish_points(game, kind, True))
+            for by_pairs in range(2):
+                most = max(most, finish_points(game, kind, by_pairs != 0))
     return most
 
 

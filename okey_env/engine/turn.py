@@ -31,6 +31,7 @@ _LEFT = NUM_SEATS - 1  # steps to the left neighbour, going right
 
 
 # --- tiles in and out of a rack -------------------------------------------------------------------------
+# Seats and kinds are passed through `as_int`: numba would compile these functions again for the bytes of a game.
 
 
 @kernel
@@ -72,7 +73,7 @@ def _log(game: np.record, event: int, kind: int) -> None:
 @kernel
 def find_finishes(game: np.record) -> None:
     """Write the kinds with which the seat to move, which holds 15 tiles, may finish (R5.1)."""
-    hand = hand_of(game, game.turn)
+    hand = hand_of(game, as_int(game.turn))
     game.finish_melds = finishing_melds(hand.once, hand.twice, hand.wilds, game.rules.run_13_1 != 0)
     game.finish_pairs = finishing_pairs(hand.once, hand.twice, hand.wilds)
 
@@ -159,7 +160,7 @@ def draw(game: np.record) -> None:
     """R3.2: draw the top of the stock."""
     kind = game.stock[_next_of_stock(game)]
     game.stock_left -= 1
-    add_tile(game, game.turn, kind)
+    add_tile(game, as_int(game.turn), as_int(kind))
     _log(game, EVENT_DRAW, kind)
     _begin_throw(game)
 
@@ -173,7 +174,7 @@ def take(game: np.record) -> None:
     game.pile_height[left] -= 1
     game.known[game.turn, kind] += 1
     game.taken[game.turn] |= kind_set(kind)
-    add_tile(game, game.turn, kind)
+    add_tile(game, as_int(game.turn), as_int(kind))
     _log(game, EVENT_TAKE, kind)
     _begin_throw(game)
 
@@ -191,7 +192,7 @@ def show(game: np.record) -> None:
 def throw(game: np.record, kind: int) -> None:
     """R3.2: throw a tile to the right. The throw ends the turn and sometimes the round (R5.4, R5.6)."""
     seat = game.turn
-    remove_tile(game, seat, kind)
+    remove_tile(game, as_int(seat), kind)
     game.heap[seat, kind] += 1
     game.pile[seat, game.pile_height[seat]] = kind
     game.pile_height[seat] += 1
@@ -218,8 +219,8 @@ def finish(game: np.record, kind: int) -> None:
     by_melds = (game.finish_melds & bit) != _NONE
     by_pairs = (game.finish_pairs & bit) != _NONE
     if by_melds and by_pairs:
-        by_pairs = finish_points(game, kind, True) > finish_points(game, kind, False)
-    remove_tile(game, game.turn, kind)
+        by_pairs = finish_points(game, kind, by_pairs) > finish_points(game, kind, not by_melds)
+    remove_tile(game, as_int(game.turn), kind)
     game.phase = PHASE_OVER
     game.ending = ENDED_BY_FINISH
     game.winner = game.turn
@@ -248,7 +249,7 @@ def _may_still_take(game: np.record, kind: int) -> bool:
     """R5.4, `next_may_take`: whether the next seat may take the tile just thrown and finish; the stock is empty."""
     if game.rules.next_may_take == 0 or game.last_chance != 0:
         return False
-    hand = with_tile(hand_of(game, (game.turn + 1) % NUM_SEATS), kind)
+    hand = with_tile(hand_of(game, as_int(game.turn + 1) % NUM_SEATS), kind)
     return can_be_finished(hand, game.rules.run_13_1 != 0)
 
 
