@@ -38,7 +38,7 @@ class Visitor:
 
     def __init__(self, browser: Browser, url: str, size: Any = DESK, **options: Any) -> None:
         self.context: BrowserContext = browser.new_context(viewport=size, reduced_motion="reduce", **options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(30_000)
         self.page: Page = self.context.new_page()
         self.faults: list[str] = []
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
@@ -93,7 +93,8 @@ class Visitor:
     def advice(self) -> str:
         """What the coach says, as the kind of move."""
         self.page.keyboard.press("h")
-        self.page.wait_for_selector(".bubble:not([hidden]):not(:has-text('thinking'))")
+        # The first advice on a machine waits for the coach's kernels, which take a minute to compile beside other work.
+        self.page.wait_for_selector(".bubble:not([hidden]):not(:has-text('thinking'))", timeout=300_000)
         text = self.page.locator(".bubble").inner_text()
         return text.split()[0].rstrip(".:").lower()
 
