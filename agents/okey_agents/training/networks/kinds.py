@@ -1,0 +1,120 @@
+"""The network `kinds`: every kind of tile is looked at with the same weights.
+
+A dense network has to learn each of the 53 kinds by itself, and sees each of them seldom. Here what is learned from one
+kind is known of all. For each kind: its planes and the facts of the table → `width`. The mean over the kinds and the
+facts → `pooled`, the features. A kind that may be thrown gets its scores from three things: its own hidden numbers,
+the last `MESSAGE` hidden numbers of its neighbours in runs (one and two steps away) and in groups, and the features. So
+colours may be exchanged without any change, which the 48 symmetries ask for.
+
+Drawing and taking are scored by one small network, if the encoder tells of both what they would leave (`tiles`); else
+from the features, like showing. Scores of throws and finishes that are not possible are 0: a mask hides them. The order
+of the scores is that of the action table (`okey_env.actions`).
+"""
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from okey_agents.training.networks.network import PlanesNetwork, begin_small
+from okey_agents.training.networks.sparse_kinds import MESSAGE, LookAtKinds
+from okey_env.encoders import Encoder
+from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_NUMBERS
+
+
+class Kinds(PlanesNetwork):
+    """One small network shared by the 53 kinds.
+
+    Args:
+        encoder: one with planes, like `tiles`.
+        atoms: numbers for each action; 1: a score.
+        width: hidden numbers of a kind.
+        pooled: features of the whole observation.
+    """
+
+    def __init__(self, encoder: Encoder, atoms: int = 1, width: int = 48, pooled: int = 64) -> None:
+        super().__init__(encoder, atoms)
+        self.num_features = pooled
+        self.dense = False
+        """Compute on dense arrays, in a graph of fixed shape; so it is exported, and so it runs on a GPU."""
+        at = {piece.name: entries for piece, entries in encoder.slices()}
+        self._rack, self._throwing = at["rack"].start, at["phase"].start + 1
+        self._after = (at["draw"].start, at["take"].stop) if "draw" in at and "take" in at else None
+        self.kind = nn.Linear(self.num_planes, width, bias=False)
+        self.facts = nn.Linear(self.num_facts, width)
+        self.pool = nn.Linear(width + self.num_facts, pooled)
+        self.second = nn.Linear(width + 3 * MESSAGE + pooled, width)
+        self.lay = nn.Linear(width, 2 * atoms)  # to throw the kind, to finish with it
+        self.value = nn.Linear(pooled, 1)
+        if self._after is not None:
+            each = (self._after[1] - self._after[0]) // 2
+            self.source = nn.Sequential(nn.Linear(each + pooled, 32), nn.ReLU(), nn.Linear(32, atoms))
+            self.rest = nn.Linear(pooled, atoms)  # show
+            begin_small(self.source[2])  # type: ignore[arg-type]
+        else:
+            self.rest = nn.Linear(pooled, 3 * atoms)  # draw, take, show
+        begin_small(self.lay, self.rest, self.value)
+
+    def features(self, observations: torch.Tensor) -> torch.Tensor:
+        """`(N, pooled)`."""
+        facts = self._facts(observations)
+        if self.dense or observations.device.type != "cpu":
+            mean = self._kinds(observations, facts).mean(1)
+        else:
+            mean = self._look(observations, facts)[0]
+        return self._pooled(mean, facts)
+
+    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scores `(N, 109)`, or `(N, 109, atoms)`, and values `(N,)` of `(N, E)` observations."""
+        count, atoms, facts = len(observations), self.atoms, self._facts(observations)
+        if self.dense or observations.device.type != "cpu":
+            kinds = self._kinds(observations, facts)
+            pooled = self._pooled(kinds.mean(1), facts)
+            every = torch.cat((kinds, self._beside(kinds), pooled[:, None].expand(-1, NUM_KINDS, -1)), 2)
+            lays = self.lay(torch.relu(self.second(every))).view(count, NUM_KINDS, 2 * atoms)
+        else:
+            mean, own, beside, where = self._look(observations, facts)
+            pooled = self._pooled(mean, facts)
+            chosen = torch.cat((own, beside, pooled[where // NUM_KINDS]), 1)
+            found = self.lay(torch.relu(self.second(chosen)))
+            lays = found.new_zeros(count * NUM_KINDS, 2 * atoms).index_copy(0, where, found)
+        lays = lays.view(count, NUM_KINDS, 2, atoms).transpose(1, 2).reshape(count, -1)
+        scores = torch.cat((self._sources(observations, pooled), lays), 1)
+        return self._shaped(scores), self.value(pooled)[:, 0]
+
+    def _facts(self, observations: torch.Tensor) -> torch.Tensor:
+        """`(N, num_facts)`."""
+        return observations[:, NUM_KINDS * self.num_planes :]
+
+    def _look(self, observations: torch.Tensor, facts: torch.Tensor) -> Any:
+        """What `LookAtKinds` gives."""
+        table = self.facts(facts)
+        return LookAtKinds.apply(observations, table, self.kind.weight, self._rack, self._throwing)  # type: ignore[no-untyped-call]
+
+    def _kinds(self, observations: torch.Tensor, facts: torch.Tensor) -> torch.Tensor:
+        """The hidden numbers of each kind: `(N, 53, width)`."""
+        planes, _ = self.planes_and_facts(observations)
+        return torch.relu(self.kind(planes) + self.facts(facts)[:, None])
+
+    def _pooled(self, mean: torch.Tensor, facts: torch.Tensor) -> torch.Tensor:
+        """The features `(N, pooled)`."""
+        return torch.relu(self.pool(torch.cat((mean, facts), 1)))
+
+    def _sources(self, observations: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
+        """The scores of drawing, taking and showing: `(N, 3 * atoms)`."""
+        rest: torch.Tensor = self.rest(pooled)
+        if self._after is None:
+            return rest
+        after = observations[:, self._after[0] : self._after[1]].view(len(observations), 2, -1)
+        moves = self.source(torch.cat((after, pooled[:, None].expand(-1, 2, -1)), 2))
+        return torch.cat((moves.view(len(observations), -1), rest), 1)
+
+    @staticmethod
+    def _beside(kinds: torch.Tensor) -> torch.Tensor:
+        """What the neighbours of each kind tell: `(N, 53, 3 * MESSAGE)`; a wild tile has none."""
+        told = kinds[:, :NUM_FACES, -MESSAGE:].reshape(-1, 4, NUM_NUMBERS, MESSAGE)
+        near = told.roll(1, 2) + told.roll(-1, 2)  # after 13 comes 1
+        far = told.roll(2, 2) + told.roll(-2, 2)
+        group = told.sum(1, keepdim=True) - told
+        beside = torch.cat((near, far, group), 3).view(-1, NUM_FACES, 3 * MESSAGE)
+        return nn.functional.pad(beside, (0, 0, 0, 1))

@@ -1,0 +1,64 @@
+"""What the networks have in common: their inputs cut into planes and facts, and how their heads begin."""
+
+import torch
+from torch import nn
+
+from okey_env.actions import NUM_ACTIONS
+from okey_env.encoders import Encoder
+from okey_env.tiles import NUM_KINDS
+
+
+class PolicyNetwork(nn.Module):
+    """A network from observations to scores and values; see `okey_agents.training.networks`.
+
+    Args:
+        encoder: makes the observations.
+        atoms: numbers for each action; 1: a score.
+    """
+
+    num_features: int
+
+    def __init__(self, encoder: Encoder, atoms: int = 1) -> None:
+        super().__init__()
+        if atoms < 1:
+            raise ValueError(f"atoms={atoms}: expected 1 or more")
+        self.encoder = encoder
+        self.atoms = atoms
+
+    def features(self, observations: torch.Tensor) -> torch.Tensor:
+        """`(N, num_features)` numbers that tell the whole of each observation."""
+        raise NotImplementedError
+
+    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scores `(N, 109)`, or `(N, 109, atoms)`, and values `(N,)` of `(N, E)` observations."""
+        raise NotImplementedError
+
+    def _shaped(self, scores: torch.Tensor) -> torch.Tensor:
+        """Scores `(N, 109 * atoms)` in their final shape."""
+        return scores if self.atoms == 1 else scores.view(-1, NUM_ACTIONS, self.atoms)
+
+
+class PlanesNetwork(PolicyNetwork):
+    """A network that reads the array of an encoder as planes by kind and facts of the table."""
+
+    def __init__(self, encoder: Encoder, atoms: int = 1) -> None:
+        super().__init__(encoder, atoms)
+        if encoder.num_planes == 0:
+            raise ValueError(
+                f"the encoder {encoder.name!r} has no planes: expected one like 'tiles', or the network 'mlp'"
+            )
+        self.num_planes = encoder.num_planes
+        self.num_facts = encoder.size - NUM_KINDS * encoder.num_planes
+
+    def planes_and_facts(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """`(N, 53, num_planes)` numbers of each kind, and `(N, num_facts)`."""
+        end = NUM_KINDS * self.num_planes
+        planes = observations[:, :end].view(-1, self.num_planes, NUM_KINDS).transpose(1, 2)
+        return planes, observations[:, end:]
+
+
+def begin_small(*layers: nn.Linear) -> None:
+    """Let a network begin with nearly equal scores, so that its first moves are nearly uniform."""
+    for layer in layers:
+        nn.init.orthogonal_(layer.weight, 0.01)
+        nn.init.zeros_(layer.bias)
