@@ -19,6 +19,7 @@ from rich.console import Console
 from okey_agents.training.flat.imitation import ImitationConfig, train_imitation
 from okey_agents.training.flat.maskable_ppo import MaskablePpoConfig, train_maskable_ppo
 from okey_agents.training.flat.monte_carlo import MonteCarloConfig, train_monte_carlo
+from okey_agents.training.ppo.recipe import PpoConfig, train_ppo
 from okey_agents.training.schema import Config, Section, override_value, read_sections
 from okey_agents.training.scorer.branching import BranchingConfig, train_branching
 from okey_agents.training.scorer.ppo import ScorerPpoConfig, train_scorer_ppo
@@ -32,6 +33,7 @@ from okey_agents.training.sections import (
     GameConfig,
     NetworkConfig,
     OpponentsConfig,
+    PolicyConfig,
     RunConfig,
 )
 
@@ -54,6 +56,9 @@ RECIPES: dict[str, Recipe] = {
     "imitation": Recipe((*FLAT, ImitationConfig), train_imitation),
     "maskable_ppo": Recipe((*FLAT, OpponentsConfig, ImitationConfig, MaskablePpoConfig), train_maskable_ppo),
     "monte_carlo": Recipe((*FLAT, OpponentsConfig, MonteCarloConfig), train_monte_carlo),
+    "ppo": Recipe(
+        (GameConfig, EnvConfig, PolicyConfig, EvaluationConfig, CheckpointsConfig, RunConfig, PpoConfig), train_ppo
+    ),
     "branching": Recipe((*SCORER, BranchingConfig), train_branching),
     "scorer_ppo": Recipe((*SCORER, SoftCloneConfig, ScorerPpoConfig), train_scorer_ppo),
 }

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Annotated, Any, Literal
 
 from okey_agents.training.schema import Between, Config, Count, Positive, Section, Width
+from okey_env.rewards import as_reward
 from okey_env.rules import as_rules
 
 # --- every recipe -----------------------------------------------------------------------------------------------------
@@ -35,8 +36,8 @@ class RunConfig(Section):
     keep: Annotated[int, Between(1, 10_000)] = 3
     """Checkpoints that stay on disk; a candidate scorer keeps its best one beside them."""
     workers: Annotated[int, Between(1, 256)] = 1
-    """Threads that play rounds for a candidate scorer, or processes that evaluate a flat policy; the result is the same
-    for any number."""
+    """Threads that play rounds for a candidate scorer or learn in `ppo`, or processes that evaluate a flat policy; the
+    result is the same for any number."""
     threads: Annotated[int, Between(1, 256)] = 1
     """Threads of torch. For a flat policy more than one pays only on an idle machine."""
     tensorboard: bool = True
@@ -52,12 +53,19 @@ class EnvConfig(Section):
 
     encoder: str = "flat"
     """The encoder of observations, by name."""
-    reward: Literal["points", "zero_sum", "win"] = "zero_sum"
-    """The reward of a round."""
+    reward: str = "zero_sum"
+    """The reward of a round, by name; with a dense term also a seat's way to a finish, like `zero_sum+distance`."""
     reward_unit: Annotated[float, Between(0.001, 1000.0)] = 6.0
     """Rewards are divided by this; an ordinary win is 6 points in `zero_sum`."""
     num_envs: Annotated[int, Between(1, 65_536)] = 256
     """Rounds played side by side."""
+
+    def check(self, config: Config) -> None:
+        """Refuse rewards that do not exist."""
+        try:
+            as_reward(self.reward)
+        except ValueError as error:
+            raise ValueError(f"env.reward = {self.reward!r}: {error}") from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +90,16 @@ class NetworkConfig(Section):
     """Export the weights in half precision, which makes the bot's files half as large."""
     device: Literal["cpu", "cuda"] = "cpu"
     """Where the network learns."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicyConfig(Section):
+    """The network of a policy that needs no library for its heads; see `okey_agents.training.networks`."""
+
+    network: Literal["kinds", "mlp", "transformer"] = "kinds"
+    """The network by name."""
+    width: Annotated[int, Between(0, 4096)] = 0
+    """Hidden numbers of a kind or a token, or of each layer of `mlp`; 0: the network's own default."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -78,12 +78,12 @@ def legal_log_probs(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
     return torch.log_softmax(scores.masked_fill(masks == 0, MASKED), dim=1)
 
 
-def policy_arrays(policy: MaskableActorCriticPolicy) -> Arrays:
+def policy_arrays(policy: nn.Module) -> Arrays:
     """All weights by name."""
     return {name: parameter.detach().cpu().numpy().copy() for name, parameter in policy.named_parameters()}
 
 
-def set_policy_arrays(policy: MaskableActorCriticPolicy, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+def set_policy_arrays(policy: nn.Module, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Put weights from `policy_arrays` into a policy of the same shape.
 
     Raises:

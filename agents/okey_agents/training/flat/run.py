@@ -7,13 +7,14 @@ with the same weights as one that was not.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from rich.console import Console
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
 from okey_agents.bots.flat import FlatBot
@@ -33,6 +34,7 @@ from okey_agents.training.sections import (
     RunConfig,
 )
 from okey_env.actions import NUM_ACTIONS
+from okey_env.bots import Bot
 from okey_env.encoders import as_encoder
 from okey_env.round import derive_seed
 
@@ -50,10 +52,19 @@ class FlatRun:
         folder: the folder of the run.
         resume: go on from the newest whole checkpoint of the folder.
         console: where progress is shown.
+        bot_of: the bot of a policy as it is now; None: of a `MaskableActorCriticPolicy`.
     """
 
-    def __init__(self, config: Config, folder: Path, resume: bool, console: Console) -> None:
+    def __init__(
+        self,
+        config: Config,
+        folder: Path,
+        resume: bool,
+        console: Console,
+        bot_of: Callable[[nn.Module], Bot] | None = None,
+    ) -> None:
         self.config = config
+        self._bot_of = bot_of or self._flat_bot
         self.folder = folder
         self.console = console
         self.start: Checkpoint | None = open_run(config, folder, resume, self.console, PACKAGES)
@@ -68,7 +79,7 @@ class FlatRun:
         encoder, network = as_encoder(self.config[EnvConfig].encoder), self.config[NetworkConfig]
         return make_policy(encoder.size, NUM_ACTIONS, network).to(network.device)
 
-    def begin(self, policy: MaskableActorCriticPolicy, optimizer: torch.optim.Optimizer) -> int:
+    def begin(self, policy: nn.Module, optimizer: torch.optim.Optimizer) -> int:
         """Load the checkpoint into a policy and its optimiser; at the beginning of a run, save and measure them.
 
         Returns:
@@ -89,7 +100,7 @@ class FlatRun:
     def keep(
         self,
         decisions: int,
-        policy: MaskableActorCriticPolicy,
+        policy: nn.Module,
         optimizer: torch.optim.Optimizer,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
@@ -102,7 +113,7 @@ class FlatRun:
     def finish(
         self,
         decisions: int,
-        policy: MaskableActorCriticPolicy,
+        policy: nn.Module,
         optimizer: torch.optim.Optimizer,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
@@ -116,7 +127,7 @@ class FlatRun:
     def save(
         self,
         decisions: int,
-        policy: MaskableActorCriticPolicy,
+        policy: nn.Module,
         optimizer: torch.optim.Optimizer,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
@@ -128,13 +139,12 @@ class FlatRun:
         self._saved = decisions
         log_event(self.folder, "saved", decisions=decisions, file=path.name)
 
-    def measure(self, decisions: int, policy: MaskableActorCriticPolicy) -> None:
+    def measure(self, decisions: int, policy: nn.Module) -> None:
         """Evaluate the policy, by its best moves, against the bots of the configuration."""
         settings = self.config[EvaluationConfig]
         if settings.deals == 0:
             return
-        network = Network(acting_layers(policy_arrays(policy)))
-        bot = FlatBot("learner", as_encoder(self.config[EnvConfig].encoder), network)
+        bot = self._bot_of(policy)
         rules, run = self.config[GameConfig].rules, self.config[RunConfig]
         seed = derive_seed(run.seed, _EVALUATION_STREAM)
         scores = []
@@ -159,6 +169,10 @@ class FlatRun:
                 soft_wrap=True,
             )
         write_whole(self.folder / EVALUATION_FILE, as_json({"decisions": decisions, "scores": scores}))
+
+    def _flat_bot(self, policy: nn.Module) -> Bot:
+        network = Network(acting_layers(policy_arrays(policy)))
+        return FlatBot("learner", as_encoder(self.config[EnvConfig].encoder), network)
 
     def log(self, event: str, decisions: int, values: Mapping[str, float]) -> None:
         """Write numbers into the run's log and for TensorBoard."""

@@ -41,9 +41,16 @@ def make_network(name: str, encoder: Encoder, **sizes: Any) -> PolicyNetwork:
     return NETWORKS[name](encoder, **sizes)
 
 
+def sizes_of(name: str, width: int) -> dict[str, Any]:
+    """The keywords of `make_network` for one number of hidden units; 0: the network's own default."""
+    if width == 0:
+        return {}
+    return {"widths": (width, width)} if name == "mlp" else {"width": width}
+
+
 def num_weights(network: nn.Module) -> int:
     """How many numbers a network learns."""
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-__all__ = ["NETWORKS", "Kinds", "Mlp", "PolicyNetwork", "Transformer", "make_network", "num_weights"]
+__all__ = ["NETWORKS", "Kinds", "Mlp", "PolicyNetwork", "Transformer", "make_network", "num_weights", "sizes_of"]

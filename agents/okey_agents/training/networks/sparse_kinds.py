@@ -43,24 +43,25 @@ class LookAtKinds(torch.autograd.Function):
         count, width = table.shape
         places = np.empty(count * (RACK_SIZE + 1), np.int64)
         places = places[: find_laid(seen, rack, throwing, places)]
-        mean = np.empty((count, width), np.float32)
-        own, beside = np.empty((len(places), width), np.float32), np.zeros((len(places), 3 * MESSAGE), np.float32)
-        look(seen, table.detach().numpy(), by_plane, places, mean, own, beside)
+        # memory of torch, not of numpy: products of matrices round by how their memory is aligned
+        mean, own = torch.empty(count, width), torch.empty(len(places), width)
+        beside = torch.zeros(len(places), 3 * MESSAGE)
+        look(seen, table.detach().numpy(), by_plane, places, mean.numpy(), own.numpy(), beside.numpy())
         ctx.seen, ctx.by_plane, ctx.places = seen, by_plane, places
         ctx.save_for_backward(table)
         where = torch.from_numpy(places)
         ctx.mark_non_differentiable(where)
-        return torch.from_numpy(mean), torch.from_numpy(own), torch.from_numpy(beside), where
+        return mean, own, beside, where
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
         """The gradients of `table` and of the weights."""
         (table,) = ctx.saved_tensors
         of_mean, of_own, of_beside = (gradient.contiguous().numpy() for gradient in gradients[:3])
-        of_table = np.zeros(table.shape, np.float32)
-        of_weights = np.zeros_like(ctx.by_plane)
-        look_back(ctx.seen, table.numpy(), ctx.by_plane, ctx.places, of_mean, of_own, of_beside, of_table, of_weights)
-        return None, torch.from_numpy(of_table), torch.from_numpy(of_weights.T), None, None
+        of_table, of_weights = torch.zeros_like(table), torch.zeros(ctx.by_plane.shape)
+        looked = (ctx.seen, table.numpy(), ctx.by_plane, ctx.places, of_mean, of_own, of_beside)
+        look_back(*looked, of_table.numpy(), of_weights.numpy())
+        return None, of_table, of_weights.T, None, None
 
 
 @kernel
