@@ -2,17 +2,15 @@
 
 import runpy
 
-import numpy as np
+import pytest
 
 from okey_agents.evaluate.arena import evaluate
 from tests.places import ROOT
 
 
-def test_ppo_learns_from_its_own_play_and_its_network_plays_as_a_bot() -> None:
+@pytest.mark.heavy
+def test_ppo_learns_from_nothing_to_beat_random_players() -> None:
     ppo = runpy.run_path(str(ROOT / "examples" / "ppo.py"))
-    untrained, network = ppo["Kinds"](), ppo["learn"](seconds=1.0)
-    before, after = untrained.state_dict(), network.state_dict()
-    assert all(not np.array_equal(before[name].numpy(), after[name].numpy()) for name in before)
-    assert all(np.isfinite(values.numpy()).all() for values in after.values())
-    points = evaluate(ppo["player"](network), "random", deals=2, seed=7, workers=1).points
-    assert np.isfinite(points.mean)
+    network = ppo["learn"](seconds=25.0)
+    points = evaluate(ppo["player"](network), "random", deals=100, seed=7, workers=1).points
+    assert points.low > 1.5  # random weights have 0: with other random players hardly anybody finishes
