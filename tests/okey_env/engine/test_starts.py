@@ -194,7 +194,7 @@ def test_a_short_stock_ends_when_its_draws_are_drawn(draws: int, queues: bool) -
     if queues:  # each seat's own quarter, without its first tiles
         assert drawn == [stock[12 * seat + 12 - draws : 12 * seat + 12].tolist() for seat in range(4)]
     else:
-        assert sorted(sum(drawn, [])) == sorted(stock[48 - 4 * draws :].tolist())
+        assert sorted(tile for tiles in drawn for tile in tiles) == sorted(stock[48 - 4 * draws :].tolist())
 
 
 def test_every_name_is_a_start() -> None:
