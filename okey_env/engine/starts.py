@@ -121,9 +121,9 @@ def lay_by_colours(game: np.record, wanted: int, state: np.uint64) -> None:
     """Give every rack the wanted distance without chance: the way out if random exchanges do not suffice.
 
     Each seat gets the numbers 1 to 13 of one colour, and the 5 or the 10 a second time: melds 1-5, 5-9, 10-13 or 1-5,
-    6-10, 10-13. The starter gets one more tile. Exchanges then lead away from a finish, which is easy. They have a fixed
-    stream and a sorted stock, so the racks depend on nothing but the indicator, the starter, the wanted distance and
-    the switch of R4.1, and a test looks at all of them. The stock is shuffled at the end.
+    6-10, 10-13. The starter gets one more tile. Exchanges then lead away from a finish, which is easy. They use a
+    fixed stream and a sorted stock, so the racks depend on nothing but the indicator, the starter, the wanted distance
+    and the switch of R4.1, and a test looks at all of them. The stock is shuffled at the end.
     """
     left = np.full(NUM_KINDS, 2, np.int64)
     left[game.indicator] -= 1
