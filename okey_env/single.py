@@ -89,7 +89,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         self._illegal_reward = illegal_reward(reward, self.rules, matches=self.match is not None)
         self._starts = starts_of(start)
         self._panel = Panel(opponents)
-        self._opponents = self._panel.bots[:1] * (NUM_SEATS - 1)  # right, opposite, left in this episode
+        self._opponents = [self._panel.bots[i] for i in self._panel.seatings[0]]  # right, opposite, left
         self._learning_seat = learning_seat_of(learning_seat)
         self._on_illegal = on_illegal
         self._game_seed: int | None = None
@@ -274,8 +274,9 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             self._show()
 
     def _seat_bots(self) -> None:
-        """Draw the bots of the episode, whose first round has just been dealt."""
-        self._opponents = [self._panel.bots[i] for i in self._panel.draw(self.round.games, _ONLY)[0]]
+        """Draw the bots of the episode, whose first round has just been dealt, if there is a choice."""
+        if len(self._panel.seatings) > 1:
+            self._opponents = [self._panel.bots[i] for i in self._panel.draw(self.round.games, _ONLY)[0]]
 
     def _observation(self) -> dict[str, npt.NDArray[Any]]:
         seen = self.round.observe(self._seat)
