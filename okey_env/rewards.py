@@ -39,7 +39,7 @@ exactly what it has paid. A new weight alone pays nothing.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -174,7 +174,7 @@ def parse_reward(reward: str) -> RewardName:
     return RewardName(base, term, weight)
 
 
-def check_weight(weight: float, reward: str) -> float:
+def check_weight(weight: Any, reward: str) -> float:
     """A new weight for the dense term of a reward, checked.
 
     Raises:
