@@ -39,7 +39,7 @@ exactly what it has paid. A new weight alone pays nothing.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -103,9 +103,14 @@ def distances(round: Round) -> npt.NDArray[np.int64]:
     return _distances(round.racks, round)
 
 
+def distances_dealt(round: Round) -> npt.NDArray[np.int64]:
+    """The melds distance of each rack after the deal: `(4,)`."""
+    return _distances(round.dealt_racks, round)
+
+
 def nearer(round: Round) -> npt.NDArray[np.int64]:
     """The tiles by which each rack is nearer to a finish by melds than after the deal: `(4,)`; below 0 if further."""
-    return _distances(round.dealt_racks, round) - distances(round)
+    return distances_dealt(round) - distances(round)
 
 
 def _distances(racks: npt.NDArray[np.uint8], round: Round) -> npt.NDArray[np.int64]:
@@ -169,7 +174,7 @@ def parse_reward(reward: str) -> RewardName:
     return RewardName(base, term, weight)
 
 
-def check_weight(weight: float, reward: str) -> float:
+def check_weight(weight: Any, reward: str) -> float:
     """A new weight for the dense term of a reward, checked.
 
     Raises:
