@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.bots.network import add_products, cut_below_zero, put_bias, run_layer
+from okey_agents.bots.network import add_products, put_bias, run_layer
 from okey_env.actions import FINISH, NUM_ACTIONS, THROW
 from okey_env.encoders import Encoder
 from okey_env.engine._jit import kernel

@@ -26,7 +26,8 @@ def bot_of(network: PolicyNetwork, name: str = "learner") -> FlatBot:
     keeps its weights.
 
     Args:
-        network: one of `NETWORKS`. With `atoms` above 1 the score is the mean of the atoms, as for quantiles of returns.
+        network: one of `NETWORKS`. With `atoms` above 1 the score is the mean of the atoms, as for quantiles of
+            returns.
         name: the name under which the bot is reported.
 
     Raises:

@@ -1,8 +1,9 @@
 """The first layer of the network `kinds` on kernels: most planes are 0, and most hidden numbers are needed only once.
 
-The way forward is that of exported bots (`okey_agents.bots.kinds_network`). With torch alone this layer writes, reads and adds arrays of `(N, 53, width)` ten times, which takes most of the time
-of the whole network. The kernels hold the hidden numbers of one row at a time, skip planes that are 0, and compute the
-hidden numbers again on the way back. The results are those of `Kinds` on dense arrays (a test compares both).
+The way forward is that of exported bots (`okey_agents.bots.kinds_network`). With torch alone this layer writes, reads
+and adds arrays of `(N, 53, width)` ten times, which takes most of the time of the whole network. The kernels hold the
+hidden numbers of one row at a time, skip planes that are 0, and compute the hidden numbers again on the way back. The
+results are those of `Kinds` on dense arrays (a test compares both).
 """
 
 from typing import Any
