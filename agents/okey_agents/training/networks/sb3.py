@@ -103,7 +103,7 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         if network.atoms != 1:
             raise ValueError(f"atoms={network.atoms}: a policy needs one number for each action")
         self.mlp_extractor = _Heads(network)  # type: ignore[assignment]
-        self.action_net = nn.Identity()  # type: ignore[assignment]
+        self.action_net = nn.Identity()
         self.value_net = nn.Identity()  # type: ignore[assignment]
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 

@@ -1,5 +1,7 @@
 """The networks in torch: the two ways through `kinds`, and what the symmetries of the tiles ask of a network."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -78,7 +80,7 @@ def test_a_dense_network_does_not_know_the_colours() -> None:
 
 @pytest.mark.parametrize("name", ["kinds", "mlp", "transformer"])
 def test_its_sizes_make_the_same_network_again(name: str) -> None:
-    sizes = {
+    sizes: dict[str, dict[str, Any]] = {
         "kinds": {"width": 24, "pooled": 20},
         "mlp": {"widths": (30, 20)},
         "transformer": {"width": 12, "heads": 3, "layers": 1},

@@ -79,12 +79,12 @@ def test_dicts_of_observations_reach_the_network() -> None:
         observations = env.reset()
         assert isinstance(observations, dict)
         masks = observations["action_mask"]
-        moves, _ = model.predict(observations, action_masks=masks, deterministic=True)  # type: ignore[arg-type]
+        moves, _ = model.predict(observations, action_masks=masks, deterministic=True)
         assert masks[np.arange(2), moves].all()
         turned = {**observations, "observation": np.zeros_like(observations["observation"])}
         tensors = [model.policy.obs_to_tensor(seen)[0] for seen in (observations, turned)]
-        values = [model.policy.predict_values(tensor) for tensor in tensors]  # type: ignore[operator]
-        assert not torch.allclose(*values)
+        values = [model.policy.predict_values(tensor) for tensor in tensors]
+        assert not torch.allclose(values[0], values[1])
 
 
 def test_features_are_those_of_the_network() -> None:
