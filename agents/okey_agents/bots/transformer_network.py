@@ -154,36 +154,34 @@ def _attend(asked: Floats, relations: Floats, heard: Floats) -> None:
     heads, width = len(relations), heard.shape[1]
     size = width // heads
     scale = np.float32(1) / np.sqrt(np.float32(size))
-    keys = np.empty((size, NUM_TOKENS), np.float32)
-    weights = np.empty(NUM_TOKENS, np.float32)
+    queries, keys = np.empty((NUM_TOKENS, size), np.float32), np.empty((size, NUM_TOKENS), np.float32)
+    values, of_head = np.empty((NUM_TOKENS, size), np.float32), np.empty((NUM_TOKENS, size), np.float32)
+    near = np.empty((NUM_TOKENS, NUM_TOKENS), np.float32)
     for head in range(heads):
         first = head * size
-        for other in range(NUM_TOKENS):
-            for unit in range(size):
-                keys[unit, other] = asked[other, width + first + unit] * scale
         for token in range(NUM_TOKENS):
-            for other in range(NUM_TOKENS):
-                weights[other] = relations[head, token, other]
             for unit in range(size):
-                query = asked[token, first + unit]
-                for other in range(NUM_TOKENS):
-                    weights[other] += query * keys[unit, other]
-            highest = weights[0]
+                queries[token, unit] = asked[token, first + unit]
+                keys[unit, token] = asked[token, width + first + unit] * scale
+                values[token, unit] = asked[token, 2 * width + first + unit]
+        near[:] = relations[head]
+        add_products(queries, keys, near)
+        for token in range(NUM_TOKENS):
+            highest = near[token, 0]
             for other in range(1, NUM_TOKENS):
-                highest = max(highest, weights[other])
+                highest = max(highest, near[token, other])
             for other in range(NUM_TOKENS):
-                weights[other] -= highest
-            _exponentials(weights)
+                near[token, other] -= highest
+            _exponentials(near[token])
             total = np.float32(0)
             for other in range(NUM_TOKENS):
-                total += weights[other]
+                total += near[token, other]
             share = np.float32(1) / total
-            for unit in range(size):
-                heard[token, first + unit] = 0
             for other in range(NUM_TOKENS):
-                weight = weights[other] * share
-                for unit in range(size):
-                    heard[token, first + unit] += weight * asked[other, 2 * width + first + unit]
+                near[token, other] *= share
+        of_head[:] = 0
+        add_products(near, values, of_head)
+        heard[:, first : first + size] = of_head
 
 
 @kernel
