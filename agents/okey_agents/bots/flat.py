@@ -1,16 +1,25 @@
 """FlatBot: a flat policy, a network that scores all 109 actions from an encoder's array."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.bots.network import Network, best_legal
+from okey_agents.bots.network import best_legal
 from okey_env.actions import NUM_ACTIONS
 from okey_env.encoders import Encoder
 from okey_env.engine.batch import observed_masks
 from okey_env.observation import Observation
+
+Floats = npt.NDArray[np.float32]
+
+
+class ActionScores(Protocol):
+    """A network on plain arrays, without torch: `Network`, `KindsNetwork` or `TransformerNetwork`."""
+
+    def __call__(self, inputs: Floats) -> Floats:
+        """The scores `(N, 109)` for inputs `(N, E)`, possibly as a view that the next call overwrites."""
 
 
 class FlatBot:
@@ -24,7 +33,7 @@ class FlatBot:
     """
 
     def __init__(
-        self, name: str, encoder: Encoder, network: Network, manifest: Mapping[str, Any] | None = None
+        self, name: str, encoder: Encoder, network: ActionScores, manifest: Mapping[str, Any] | None = None
     ) -> None:
         self.name = name
         self.encoder = encoder

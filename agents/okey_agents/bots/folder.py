@@ -1,9 +1,10 @@
 """Bot folders: what they hold, how they are checked, and the bots that they make.
 
 A bot folder holds `bot.json`, which says what the bot is; `weights.npz`, its network as plain arrays; and
-`policy.onnx`, the same network for other languages, which is not read here. There are two kinds of network. `relu` is
-a flat policy, from an encoder's array to a score for each of the 109 actions. `scorer` is the candidate scorer
-(`thinking.scorer`), which comes with the weights of the rule that it was trained with.
+`policy.onnx`, the same network for other languages, which is not read here. There are two sorts of network. A flat
+policy goes from an encoder's array to a score for each of the 109 actions: `relu` is a stack of dense layers, `kinds`
+and `transformer` are the networks of these names. `scorer` is the candidate scorer (`thinking.scorer`), which comes
+with the weights of the rule that it was trained with.
 
 A folder may come from anywhere. So it holds only data: nothing in it is unpickled or run, and a folder that does not
 fit is refused before a game begins.
@@ -21,9 +22,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.bots.flat import FlatBot
+from okey_agents.bots.flat import ActionScores, FlatBot
+from okey_agents.bots.kinds_network import MESSAGE, KindsNetwork, kinds_shapes
 from okey_agents.bots.network import Network
 from okey_agents.bots.scorer import ScorerBot
+from okey_agents.bots.transformer_network import TransformerNetwork, transformer_shapes
 from okey_agents.thinking.rule_weights import RuleWeights, rule_of
 from okey_agents.thinking.scorer.features import FEATURES_VERSION
 from okey_agents.thinking.scorer.network import SHAPES
@@ -59,8 +62,7 @@ def load_bot(folder: Path) -> FlatBot | ScorerBot:
             return _load_scorer(folder, manifest)
         encoder = _known_encoder(manifest)
         _check_actions(manifest)
-        sizes = _network_sizes(manifest, encoder)
-        network = Network(_read_layers(folder, manifest, sizes))
+        network = _read_network(folder, manifest, encoder)
     except ValueError as error:
         raise ValueError(f"the bot in {str(folder)!r} cannot be loaded: {error}") from None
     return FlatBot(manifest["name"], encoder, network, manifest)
@@ -127,11 +129,33 @@ def _check_actions(manifest: Mapping[str, Any]) -> None:
         raise ValueError(f"it needs version {version} of the action table, and this okey-env has {ACTIONS_VERSION}")
 
 
-def _network_sizes(manifest: Mapping[str, Any], encoder: Encoder) -> list[int]:
-    network = _entry(manifest, "network", dict)
-    if network.get("kind") != "relu":
-        raise ValueError(f"its network is of the unknown kind {network.get('kind')!r}")
-    sizes = _entry(network, "sizes", list)
+def _read_network(folder: Path, manifest: Mapping[str, Any], encoder: Encoder) -> ActionScores:
+    """The network of a flat policy."""
+    told = _entry(manifest, "network", dict)
+    match told.get("kind"):
+        case "relu":
+            return Network(_read_layers(folder, manifest, _relu_sizes(told, encoder)))
+        case "kinds":
+            width, pooled = _size(told, "width", _MAX_WIDTH, least=MESSAGE), _size(told, "pooled", _MAX_WIDTH)
+            return KindsNetwork(encoder, _read_arrays(folder, manifest, kinds_shapes(encoder, width, pooled)))
+        case "transformer":
+            width, heads = _size(told, "width", _MAX_WIDTH), _size(told, "heads", _MAX_WIDTH)
+            shapes = transformer_shapes(encoder, width, heads, _size(told, "layers", _MAX_LAYERS))
+            return TransformerNetwork(_read_arrays(folder, manifest, shapes))
+        case kind:
+            raise ValueError(f"its network is of the unknown kind {kind!r:.100}")
+
+
+def _size(told: Mapping[str, Any], name: str, most: int, *, least: int = 1) -> int:
+    """A size of a network."""
+    size = _entry(told, name, int)
+    if isinstance(size, bool) or not least <= size <= most:
+        raise ValueError(f"its network has the impossible {name} {size!r:.100}: expected {least} to {most}")
+    return int(size)
+
+
+def _relu_sizes(told: Mapping[str, Any], encoder: Encoder) -> list[int]:
+    sizes = _entry(told, "sizes", list)
     if not all(type(size) is int and 1 <= size <= _MAX_WIDTH for size in sizes) or len(sizes) - 1 > _MAX_LAYERS:
         raise ValueError(f"its network has impossible sizes {sizes!r:.100}")
     if len(sizes) < 2 or sizes[0] != encoder.size or sizes[-1] != NUM_ACTIONS:

@@ -18,15 +18,13 @@ Floats = npt.NDArray[np.float32]
 
 
 @kernel
-def run_layer(inputs: Floats, weights: Floats, bias: Floats, relu: bool, outputs: Floats) -> None:
-    """Run one layer: `outputs = inputs @ weights + bias`, with a ReLU if `relu`.
+def add_products(inputs: Floats, weights: Floats, outputs: Floats) -> None:
+    """Add `inputs @ weights` to `outputs`.
 
     Args:
         inputs: `(N, I)`.
         weights: `(I, O)`, one row for each input.
-        bias: `(O,)`.
-        relu: whether a ReLU follows.
-        outputs: `(N, O)` to fill.
+        outputs: `(N, O)` to add to.
     """
     num_inputs, num_outputs = weights.shape
     used = np.empty(num_inputs, np.int64)  # the indices of the inputs that are not 0
@@ -35,8 +33,6 @@ def run_layer(inputs: Floats, weights: Floats, bias: Floats, relu: bool, outputs
         for j in range(num_inputs):
             used[count] = j
             count += inputs[i, j] != 0
-        for k in range(num_outputs):
-            outputs[i, k] = bias[k]
         done = 0
         while done + 4 <= count:  # four inputs in one pass over the outputs; the order of the sums stays
             a, b, c, d = used[done], used[done + 1], used[done + 2], used[done + 3]
@@ -50,9 +46,39 @@ def run_layer(inputs: Floats, weights: Floats, bias: Floats, relu: bool, outputs
             for k in range(num_outputs):
                 outputs[i, k] += inputs[i, j] * weights[j, k]
             done += 1
-        if relu:
-            for k in range(num_outputs):
-                outputs[i, k] = max(outputs[i, k], np.float32(0))
+
+
+@kernel
+def put_bias(bias: Floats, outputs: Floats) -> None:
+    """Fill each row of `(N, O)` with a bias `(O,)`."""
+    for i in range(outputs.shape[0]):
+        for k in range(outputs.shape[1]):
+            outputs[i, k] = bias[k]
+
+
+@kernel
+def cut_below_zero(values: Floats) -> None:
+    """Apply a ReLU to `(N, O)` values in place."""
+    for i in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            values[i, k] = max(values[i, k], np.float32(0))
+
+
+@kernel
+def run_layer(inputs: Floats, weights: Floats, bias: Floats, relu: bool, outputs: Floats) -> None:
+    """Run one layer: `outputs = inputs @ weights + bias`, with a ReLU if `relu`.
+
+    Args:
+        inputs: `(N, I)`.
+        weights: `(I, O)`, one row for each input.
+        bias: `(O,)`.
+        relu: whether a ReLU follows.
+        outputs: `(N, O)` to fill.
+    """
+    put_bias(bias, outputs)
+    add_products(inputs, weights, outputs)
+    if relu:
+        cut_below_zero(outputs)
 
 
 @kernel

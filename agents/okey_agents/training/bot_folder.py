@@ -33,24 +33,22 @@ def checked_folder(folder: Path) -> None:
 
 
 def write_bot(
-    run: Path,
-    config: Config,
-    checkpoint: Checkpoint,
     folder: Path,
     weights: bytes,
     model: bytes,
     parts: Mapping[str, Any],
+    origin: Mapping[str, Any],
+    name: str | None = None,
 ) -> Path:
     """Write a bot folder, load the bot once as a check, and rename the folder; a bot of that name is replaced.
 
     Args:
-        run: the folder of the run.
-        config: the configuration of the run.
-        checkpoint: the checkpoint that is exported.
         folder: the bot folder to make.
         weights: the bytes of the weights file.
         model: the bytes of the ONNX file.
-        parts: further entries of the manifest: encoder, network.
+        parts: what the bot is, for the manifest: encoder, network.
+        origin: where it comes from, for the manifest: rules, training, scores, config.
+        name: of the bot; None: the name of the folder.
 
     Returns:
         The bot folder.
@@ -63,15 +61,12 @@ def write_bot(
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "name": folder.resolve().name,
+        "name": folder.resolve().name if name is None else name,
         "actions_version": ACTIONS_VERSION,
         **parts,
         "weights": {"file": WEIGHTS_FILE, "blake2b": checksum(weights)},
         "onnx": {"file": ONNX_FILE, "blake2b": checksum(model)},
-        "rules": as_rules(config[GameConfig].rules).name,
-        "training": {"decisions": checkpoint.decisions, "seed": config[RunConfig].seed, **_read(run / RUN_FILE)},
-        "scores": _scores(run, checkpoint.decisions),
-        "config": config.to_dict(),
+        **origin,
     }
     write_whole(unfinished / BOT_FILE, as_json(manifest))
     load_bot(unfinished)
@@ -81,10 +76,23 @@ def write_bot(
     return folder
 
 
-def packed(arrays: Mapping[str, npt.NDArray[np.float32]]) -> bytes:
+def origin_in_run(run: Path, config: Config, checkpoint: Checkpoint) -> dict[str, Any]:
+    """Where a bot comes from that was trained in the folder of a run: rules, training, scores, config."""
+    return {
+        "rules": as_rules(config[GameConfig].rules).name,
+        "training": {"decisions": checkpoint.decisions, "seed": config[RunConfig].seed, **_read(run / RUN_FILE)},
+        "scores": _scores(run, checkpoint.decisions),
+        "config": config.to_dict(),
+    }
+
+
+def packed(arrays: Mapping[str, npt.NDArray[np.float32]], *, compressed: bool = False) -> bytes:
     """Arrays as the bytes of a weights file."""
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
+    if compressed:
+        np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    else:
+        np.savez(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 

@@ -1,48 +1,56 @@
-"""Export: a run becomes a bot folder that plays without torch, in Python or another language.
+"""Export: a network becomes a bot folder that plays without torch, in Python or another language.
 
 | file | |
 |---|---|
 | `bot.json` | the bot's network, encoder, origin and scores, and checksums of the other two files |
-| `weights.npz` | the network as plain float32 arrays, `weights_0`, `bias_0`, …, read by `okey_agents.bots.flat` |
-| `policy.onnx` | the network as ONNX, with the mask inside the graph |
+| `weights.npz` | the network as plain float32 arrays, read by `okey_agents.bots.folder` |
+| `policy.onnx` | the network as ONNX, with the mask inside the graph; see `okey_agents.training.onnx_models` |
+
+`export` takes a run, `export_network` any network of `okey_agents.training.networks`. The arrays of `kinds` and
+`transformer` have the names of torch's state dict; those of `mlp` are `weights_0`, `bias_0`, …, in a folder of the kind
+`relu`.
 
 With `network.half` the weights are rounded to half precision first. ONNX then holds half precision, and `weights.npz`
 is compressed, which pays because each float32 then ends with zeros.
 
-The ONNX graph takes `observation` `(N, size)` float32 and `action_mask` `(N, 109)` int8, and gives `logits` `(N, 109)`
-float32, very low where the mask is 0, and `action` `(N,)` int64, the first of the highest.
-
-Before the folder gets its name, the trained policy in torch, the ONNX file in onnxruntime and the arrays in `Network`
-must agree on the observations of whole rounds.
+Before the folder gets its name, the trained network in torch, the ONNX file in onnxruntime and the plain arrays must
+agree on the observations of whole rounds.
 """
 
-import io
-from collections.abc import Mapping
+import copy
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import onnx
 import onnxruntime
 import torch
-from onnx import TensorProto, helper, numpy_helper
 
+from okey_agents.bots.flat import ActionScores
 from okey_agents.bots.network import Network
-from okey_agents.training.bot_folder import checked_folder, packed, write_bot
+from okey_agents.provenance import provenance
+from okey_agents.training.bot_folder import checked_folder, origin_in_run, packed, write_bot
 from okey_agents.training.checkpoint import Checkpoint, newest_good
 from okey_agents.training.flat.batches import collect
-from okey_agents.training.flat.policy import MASKED, Arrays, acting_layers, make_policy, set_policy_arrays
+from okey_agents.training.flat.policy import Arrays, acting_layers, make_policy, set_policy_arrays
+from okey_agents.training.networks import Kinds, Mlp, PolicyNetwork, Transformer, make_network, sizes_of
+from okey_agents.training.networks.plain import arrays_of, scores_on_arrays, with_one_atom
+from okey_agents.training.onnx_models import kinds_model, relu_model, transformer_model
 from okey_agents.training.runs import CHECKPOINTS, read_config
 from okey_agents.training.schema import Config
 from okey_agents.training.scorer.export import export_scorer
-from okey_agents.training.sections import ChoiceConfig, EnvConfig, GameConfig, NetworkConfig
+from okey_agents.training.sections import ChoiceConfig, EnvConfig, GameConfig, NetworkConfig, PolicyConfig
 from okey_env.actions import NUM_ACTIONS
 from okey_env.bots import choose_for, make_bot
 from okey_env.encoders import Encoder, as_encoder
+from okey_env.rules import Rules, as_rules
 from okey_env.vector import SelfPlay
 
-_OPSET = 17
-_IR_VERSION = 9
+Floats = npt.NDArray[np.float32]
+Logits = Callable[[Floats, npt.NDArray[np.int8]], Floats]
+"""From observations `(N, size)` and masks `(N, 109)` to scores `(N, 109)`, up to a constant in each row."""
+
 _TOLERANCE = 1e-4  # on logits; float32 sums in another order differ by some 1e-6
 
 
@@ -64,113 +72,153 @@ def export(run: Path, folder: Path) -> Path:
     checked_folder(folder)
     if ChoiceConfig in config:  # only the candidate scorer has it
         return export_scorer(run, config, folder)
+    rules, checkpoint = config[GameConfig].rules, _newest(run)
+    if PolicyConfig in config:
+        network = _network_of(config, checkpoint)
+        return export_network(network, folder, rules=rules, origin=origin_in_run(run, config, checkpoint))
     half = config[NetworkConfig].half
-    checkpoint = _newest(run)
     policy = checkpoint.named("policy.")
     if half:
         policy = {name: array.astype(np.float16).astype(np.float32) for name, array in policy.items()}
+    network = _mlp(as_encoder(config[EnvConfig].encoder), policy)
+    check_agreement(scores_on_arrays(network), {"the policy": _policy_logits(config, policy)}, rules, network.encoder)
+    return export_network(network, folder, rules=rules, origin=origin_in_run(run, config, checkpoint), half=half)
+
+
+def _network_of(config: Config, checkpoint: Checkpoint) -> PolicyNetwork:
+    """The network of a run whose policy is one of `NETWORKS`."""
+    policy = config[PolicyConfig]
     encoder = as_encoder(config[EnvConfig].encoder)
-    network = Network(acting_layers(policy))
-    layers = {
-        f"{part}_{number}": array
-        for number, layer in enumerate(network.layers)
-        for part, array in zip(("weights", "bias"), layer, strict=True)
-    }
-    weights = _compressed(layers) if half else packed(layers)
-    model = onnx_model(network, half=half)
-    check_agreement(config, policy, encoder, network, model)
-    parts = {
-        "encoder": {"name": encoder.name, "version": encoder.version},
-        "network": {"kind": "relu", "sizes": network.sizes},
-    }
-    return write_bot(run, config, checkpoint, folder, weights, model, parts)
+    network = make_network(policy.network, encoder, **sizes_of(policy.network, policy.width))
+    weights = checkpoint.named("policy.network.")
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    return network
 
 
-def _compressed(arrays: Mapping[str, npt.NDArray[np.float32]]) -> bytes:
-    """Arrays as the bytes of a compressed weights file."""
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    return buffer.getvalue()
-
-
-def onnx_model(network: Network, *, half: bool = False) -> bytes:
-    """The network as ONNX, with the mask inside the graph.
+def export_network(
+    network: PolicyNetwork,
+    folder: Path,
+    *,
+    name: str | None = None,
+    rules: str | Mapping[str, Any] | Rules = "gamelake",
+    origin: Mapping[str, Any] | None = None,
+    half: bool = False,
+) -> Path:
+    """Make a bot folder of a network with the weights that it has now.
 
     Args:
-        network: its weights.
-        half: store the weights of the layers in half precision, in which they are exact; the graph computes in float32.
+        network: `kinds`, `mlp` or `transformer`; with `atoms` above 1 the bot plays by the mean of the atoms.
+        folder: the bot folder to make; a bot that is there is replaced.
+        name: of the bot; None: the name of the folder.
+        rules: under which it was trained.
+        origin: further entries of `bot.json`, such as `training` and `scores`, as JSON data; None: date, commit and
+            versions.
+        half: round the weights to half precision, which makes the files half as large.
+
+    Returns:
+        The bot folder.
+
+    Raises:
+        ValueError: the network is of another class, its encoder has no name, or `folder` holds something else.
+        RuntimeError: torch, ONNX and the plain arrays do not agree.
     """
-    nodes, initializers = [], []
-    value = "observation"
-    for number, (weights, bias) in enumerate(network.layers):
-        kept = f"half_{number}" if half else f"weights_{number}"
-        initializers += [
-            numpy_helper.from_array(weights.astype(np.float16) if half else weights, kept),
-            numpy_helper.from_array(bias, f"bias_{number}"),
-        ]
-        if half:
-            nodes.append(helper.make_node("Cast", [kept], [f"weights_{number}"], to=TensorProto.FLOAT))
-        nodes.append(helper.make_node("Gemm", [value, f"weights_{number}", f"bias_{number}"], [f"sum_{number}"]))
-        value = f"sum_{number}"
-        if number < len(network.layers) - 1:
-            nodes.append(helper.make_node("Relu", [value], [f"hidden_{number}"]))
-            value = f"hidden_{number}"
-    initializers.append(numpy_helper.from_array(np.array(MASKED, np.float32), "masked"))
-    nodes += [
-        helper.make_node("Cast", ["action_mask"], ["allowed"], to=TensorProto.BOOL),
-        helper.make_node("Where", ["allowed", value, "masked"], ["logits"]),
-        helper.make_node("ArgMax", ["logits"], ["action"], axis=1, keepdims=0),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "okey_env_policy",
-        [
-            helper.make_tensor_value_info("observation", TensorProto.FLOAT, ["N", network.sizes[0]]),
-            helper.make_tensor_value_info("action_mask", TensorProto.INT8, ["N", network.sizes[-1]]),
-        ],
-        [
-            helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["N", network.sizes[-1]]),
-            helper.make_tensor_value_info("action", TensorProto.INT64, ["N"]),
-        ],
-        initializers,
-    )
-    model = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION, producer_name="okey-env"
-    )
-    onnx.checker.check_model(model, full_check=True)
-    serialized: bytes = model.SerializeToString()
-    return serialized
+    checked_folder(folder)
+    plain = with_one_atom(network, half=half)
+    encoder, scores, arrays = plain.encoder, scores_on_arrays(plain), arrays_of(plain)
+    if isinstance(plain, Kinds):
+        told = {"kind": "kinds", **plain.sizes}
+        model = kinds_model(encoder, arrays, half=half)
+    elif isinstance(plain, Transformer):
+        told = {"kind": "transformer", **plain.sizes}
+        model = transformer_model(encoder, arrays, plain.sizes["heads"], half=half)
+    else:
+        assert isinstance(scores, Network)
+        told = {"kind": "relu", "sizes": scores.sizes}
+        model = relu_model(scores, half=half)
+        arrays = {
+            f"{part}_{number}": array
+            for number, layer in enumerate(scores.layers)
+            for part, array in zip(("weights", "bias"), layer, strict=True)
+        }
+    others = {"torch": _torch_logits(plain if half else network), "onnxruntime": _onnx_logits(model)}
+    check_agreement(scores, others, rules, encoder)
+    parts = {"encoder": {"name": encoder.name, "version": encoder.version}, "network": told}
+    about = {"rules": as_rules(rules).name, **({"training": provenance()} if origin is None else origin)}
+    return write_bot(folder, packed(arrays, compressed=half), model, parts, about, name)
 
 
-def check_agreement(config: Config, arrays: Arrays, encoder: Encoder, network: Network, model: bytes) -> None:
-    """Compare the trained policy, its ONNX file and its plain arrays on the observations of whole rounds.
+def check_agreement(
+    arrays: ActionScores, others: Mapping[str, Logits], rules: str | Mapping[str, Any] | Rules, encoder: Encoder
+) -> None:
+    """Compare plain arrays with other forms of the same network on the observations of whole rounds.
 
     Raises:
         RuntimeError: they do not agree.
     """
-    games = SelfPlay(16, config[GameConfig].rules, encoder, seed=0)
+    games = SelfPlay(16, rules, encoder, seed=0)
     games.reset()
     bot, every = make_bot("random", 0), np.arange(games.num_games)
     batch = collect(lambda games: choose_for(bot, games.games, every, games.records), games, 64)
-    observations, masks = batch.observations, batch.masks
-    policy = make_policy(encoder.size, NUM_ACTIONS, config[NetworkConfig])
-    set_policy_arrays(policy, arrays)
-    with torch.no_grad():
-        distribution = policy.get_distribution(torch.from_numpy(observations), masks).distribution
-        by_torch = distribution.logits.numpy()  # type: ignore[union-attr]  # SB3 declares it optional; it is set by now
-    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    by_onnx, _ = session.run(None, {"observation": observations, "action_mask": masks})
-    by_arrays = network(observations).copy()
-    allowed = masks != 0
-    for name, logits in (("torch", by_torch), ("onnxruntime", by_onnx)):
-        worst = _worst_difference(by_arrays, logits, allowed)
+    by_arrays = arrays(batch.observations).copy()
+    for name, logits in others.items():
+        worst = _worst_difference(by_arrays, logits(batch.observations, batch.masks), batch.masks != 0)
         if not worst <= _TOLERANCE:
             raise RuntimeError(f"the exported arrays and {name} differ by {worst:.2g} in a logit: nothing was exported")
 
 
-def _worst_difference(
-    one: npt.NDArray[np.float32], other: npt.NDArray[np.float32], allowed: npt.NDArray[np.bool_]
-) -> float:
+def _torch_logits(network: PolicyNetwork) -> Logits:
+    network = copy.deepcopy(network).to("cpu", torch.float32)
+
+    def logits(observations: Floats, masks: npt.NDArray[np.int8]) -> Floats:
+        with torch.no_grad():
+            scores = network(torch.from_numpy(observations))[0]
+        found: Floats = (scores if network.atoms == 1 else scores.mean(2)).numpy()
+        return found
+
+    return logits
+
+
+def _onnx_logits(model: bytes) -> Logits:
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+
+    def logits(observations: Floats, masks: npt.NDArray[np.int8]) -> Floats:
+        found: Floats = session.run(["logits"], {"observation": observations, "action_mask": masks})[0]
+        return found
+
+    return logits
+
+
+def _policy_logits(config: Config, arrays: Arrays) -> Logits:
+    """Those of a policy of sb3-contrib, as it was trained."""
+    encoder = as_encoder(config[EnvConfig].encoder)
+    policy = make_policy(encoder.size, NUM_ACTIONS, config[NetworkConfig])
+    set_policy_arrays(policy, arrays)
+
+    def logits(observations: Floats, masks: npt.NDArray[np.int8]) -> Floats:
+        with torch.no_grad():
+            distribution = policy.get_distribution(torch.from_numpy(observations), masks).distribution
+        found: Floats = distribution.logits.numpy()  # type: ignore[union-attr]  # SB3 declares it optional; it is set by now
+        return found
+
+    return logits
+
+
+def _mlp(encoder: Encoder, policy: Arrays) -> Mlp:
+    """The network that a policy of sb3-contrib plays by; the layers of its value are left behind."""
+    *trunk, (weights, bias) = acting_layers(policy)
+    network = Mlp(encoder, widths=[len(bias) for _, bias in trunk])
+    with torch.no_grad():
+        for number, (of_layer, bias_of_layer) in enumerate(trunk):
+            layer = network.trunk[2 * number]
+            assert isinstance(layer, torch.nn.Linear)
+            layer.weight.copy_(torch.from_numpy(of_layer.T))
+            layer.bias.copy_(torch.from_numpy(bias_of_layer))
+        network.scores.weight.copy_(torch.from_numpy(weights.T))
+        network.scores.bias.copy_(torch.from_numpy(bias))
+    return network
+
+
+def _worst_difference(one: Floats, other: Floats, allowed: npt.NDArray[np.bool_]) -> float:
     """The largest difference between two arrays of logits, up to a constant in each row, relative to the logits."""
     difference = np.where(allowed, one - other, np.nan)
     spread = np.nanmax(difference, axis=1) - np.nanmin(difference, axis=1)

@@ -16,13 +16,14 @@ import pytest
 from okey_agents.bots.flat import FlatBot
 from okey_agents.bots.folder import checksum, load_bot
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
-from okey_agents.training.export import export
+from okey_agents.training.export import export, export_network
 from okey_agents.training.flat.policy import make_policy, set_policy_arrays
 from okey_agents.training.schema import Config
 from okey_agents.training.sections import NetworkConfig
 from okey_env.bots import BatchBot, make_bot
 from okey_env.round import Round
 from okey_env.vector import SelfPlay
+from tests.okey_agents.training.observed import shaken
 
 Arrays = dict[str, Any]
 
@@ -190,13 +191,114 @@ def test_a_damaged_or_foreign_folder_is_refused_in_one_sentence(folder: Path, ca
     assert "\n" not in str(refused.value)
 
 
+SIZES: dict[str, dict[str, Any]] = {
+    "kinds": {"width": 16, "pooled": 12},
+    "transformer": {"width": 12, "heads": 3, "layers": 2},
+}
+
+
+@pytest.fixture(scope="session")
+def network_bots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A bot of each network that is no stack of dense layers."""
+    folder = tmp_path_factory.mktemp("networks")
+    return {name: export_network(shaken(name, "tiles", **sizes), folder / name) for name, sizes in SIZES.items()}
+
+
+def _told(key: str, value: Any) -> Callable[[Path], Any]:
+    """Sets a size of the network in the manifest."""
+    return lambda folder: _manifest(folder, lambda m: m["network"].update({key: value}))
+
+
+def _other_encoder(name: str) -> Callable[[Path], Any]:
+    return lambda folder: _manifest(folder, lambda m: m["encoder"].update(name=name))
+
+
+REFUSED_NETWORKS: dict[str, tuple[str, Callable[[Path], Any], str]] = {
+    "no width": ("kinds", lambda folder: _manifest(folder, lambda m: m["network"].pop("width")), "has no 'width'"),
+    "width is text": ("kinds", _told("width", "16"), "has 'width' = '16': expected a whole number"),
+    "width is true": ("kinds", _told("width", True), "the impossible width True: expected 8 to 16384"),
+    "too narrow for messages": ("kinds", _told("width", 7), "the impossible width 7: expected 8 to 16384"),
+    "nothing pooled": ("kinds", _told("pooled", 0), "the impossible pooled 0: expected 1 to 16384"),
+    "huge": ("kinds", _told("pooled", 10**9), "the impossible pooled 1000000000: expected 1 to 16384"),
+    "other width": ("kinds", _told("width", 17), r"expected float32 \(17,"),
+    "smaller than its weights": ("kinds", _told("pooled", 8), r"is float32 \(12,.*expected float32 \(8,"),
+    "no planes": ("kinds", _other_encoder("flat"), "the encoder 'flat' has no planes"),
+    "other planes": ("kinds", _other_encoder("tiles_raw"), "weights.npz cannot be read: it holds the arrays"),
+    "other kind": ("kinds", _told("kind", "relu"), "has no 'sizes': expected a list"),
+    "not of a kind": ("kinds", _told("kind", ["kinds"]), r"is of the unknown kind \['kinds'\]"),
+    "missing array": ("kinds", lambda folder: _weights(folder, lambda a: a.pop("pool.bias")), "it holds the arrays"),
+    "other shape": (
+        "kinds",
+        lambda folder: _weights(folder, lambda a: a.update({"lay.weight": a["lay.weight"].T})),
+        r"lay.weight is float32 \(16, 2\): expected float32 \(2, 16\)",
+    ),
+    "not finite": (
+        "kinds",
+        lambda folder: _weights(folder, lambda a: a["kind.weight"].__setitem__((3, 1), np.inf)),
+        "kind.weight holds values that are not finite",
+    ),
+    "heads that do not divide": ("transformer", _told("heads", 5), "width=12 is not a multiple of heads=5"),
+    "no heads": ("transformer", _told("heads", 0), "the impossible heads 0: expected 1 to"),
+    "other heads": (
+        "transformer",
+        _told("heads", 2),
+        r"blocks.0.bias is float32 \(3, 11\): expected float32 \(2, 11\)",
+    ),
+    "more layers": ("transformer", _told("layers", 3), "it holds the arrays"),
+    "endless layers": ("transformer", _told("layers", 10**6), "the impossible layers 1000000: expected 1 to 32"),
+    "no planes to attend to": ("transformer", _other_encoder("flat_offer"), "the encoder 'flat_offer' has no planes"),
+    "weights of two bytes": (
+        "transformer",
+        lambda folder: _weights(folder, lambda a: a.update({"norm.bias": a["norm.bias"].astype(np.float16)})),
+        "norm.bias is float16",
+    ),
+    "cut weights": (
+        "transformer",
+        lambda folder: (folder / "weights.npz").write_bytes((folder / "weights.npz").read_bytes()[:-9]),
+        "weights.npz is damaged: its checksum",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_NETWORKS)
+def test_a_damaged_network_is_refused_in_one_sentence(network_bots: dict[str, Path], tmp_path: Path, case: str) -> None:
+    kind, spoil, message = REFUSED_NETWORKS[case]
+    folder = tmp_path / "bot"
+    shutil.copytree(network_bots[kind], folder)
+    load_bot(folder)
+    spoil(folder)
+    with pytest.raises(ValueError, match=message) as refused:
+        load_bot(folder)
+    assert str(folder) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_a_network_is_a_legal_player_over_whole_rounds_alone_and_in_a_batch(
+    network_bots: dict[str, Path], kind: str
+) -> None:
+    bot = make_bot(network_bots[kind])
+    assert isinstance(bot, BatchBot)
+    for preset in ("gamelake", "klasik"):
+        round = Round(preset, seed=12)
+        seen, actions = [], []
+        while not round.over:
+            observation = round.observe(round.turn)
+            actions.append(bot.act(observation))
+            seen.append(observation.records.copy())
+            assert actions[-1] in observation.legal_actions
+            round.apply(actions[-1])
+        assert bot.act_batch(np.concatenate(seen)).tolist() == actions
+
+
 @pytest.mark.heavy
-def test_playing_loads_neither_torch_nor_onnx(tiny_bot: Path) -> None:
+@pytest.mark.parametrize("kind", ["relu", *SIZES])
+def test_playing_loads_neither_torch_nor_onnx(tiny_bot: Path, network_bots: dict[str, Path], kind: str) -> None:
     code = (
         "import sys\n"
         "from okey_env.bots import make_bot\n"
         "from okey_env.round import Round\n"
-        f"bot = make_bot({str(tiny_bot)!r})\n"
+        f"bot = make_bot({str(network_bots.get(kind, tiny_bot))!r})\n"
         "round = Round(seed=1)\n"
         "round.apply(bot.act(round.observe(round.turn)))\n"
         "print([name for name in ('torch', 'onnx', 'onnxruntime', 'stable_baselines3') if name in sys.modules])\n"

@@ -48,6 +48,17 @@ def test_a_row_gives_the_same_bits_alone_and_in_a_batch() -> None:
     np.testing.assert_array_equal(together, alone)
 
 
+def test_each_sum_goes_over_the_inputs_in_their_order_rounded_after_each_product() -> None:
+    network = _network([23, 13])
+    (weights, bias), *_ = network.layers
+    inputs = np.random.default_rng(3).normal(size=(20, 23)).astype(np.float32)
+    inputs[inputs < -0.2] = 0
+    sums = np.tile(bias, (20, 1))
+    for number in range(23):
+        sums += inputs[:, number : number + 1] * weights[number]
+    np.testing.assert_array_equal(network(inputs), sums)
+
+
 def test_the_first_of_the_best_allowed_is_chosen() -> None:
     scores = np.array([[3, 5, 5, 9], [1, 1, 1, 1], [-4, -2, -3, 0]], np.float32)
     masks = np.array([[1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0]], np.int8)

@@ -1,12 +1,16 @@
 """The agents that ship: found by name, small, with a card that says what `bot.json` says."""
 
+import hashlib
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import okey_agents.bots.shipped
 from okey_env import Match, make_bot
+from okey_env.bots import BatchBot
+from okey_env.vector import SelfPlay
 
 FOLDERS = sorted(
     path for path in Path(str(okey_agents.bots.shipped.__file__)).parent.iterdir() if (path / "bot.json").is_file()
@@ -37,3 +41,27 @@ def test_it_is_small_and_its_card_names_its_origin(folder: Path) -> None:
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert manifest["training"]["commit"][:8] in card
     assert f"{manifest['training']['decisions']:,}" in card
+
+
+MOVES = {
+    "flat-gamelake": "682391b930188698",
+    "flat-klasik": "6dc61b4f7b7b5d14",
+    "learned-gamelake": "7e042f60a78f61e5",
+    "learned-klasik": "788fb64dbc3ee8ef",
+}
+"""The checksum of 128 moves of each bot against itself in 32 rounds."""
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_it_plays_the_moves_that_it_always_played(folder: Path) -> None:
+    bot = make_bot(folder.name)
+    assert isinstance(bot, BatchBot)
+    games = SelfPlay(32, str(bot.manifest["rules"]), seed=5)  # type: ignore[attr-defined]
+    games.reset()
+    moves = []
+    for _ in range(128):
+        moves.append(bot.act_batch(games.records))
+        games.step(moves[-1])
+    data = np.concatenate(moves).astype(np.uint8).tobytes()
+    assert hashlib.blake2b(data, digest_size=8).hexdigest() == MOVES[folder.name]

@@ -12,12 +12,10 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
+from okey_agents.training.networks.network import MASKED
 from okey_agents.training.sections import NetworkConfig
 
 Arrays = dict[str, npt.NDArray[Any]]
-
-MASKED = -1e8
-"""The score that sb3-contrib gives to an illegal action."""
 
 
 class Trunk(BaseFeaturesExtractor):

@@ -9,6 +9,9 @@
 Every network is called with `(N, E)` float32 observations. It gives scores `(N, 109)` of all actions, legal or not
 (with `atoms` above 1 `(N, 109, atoms)`, for distributions of returns), and values `(N,)`. `features` gives the
 `(N, num_features)` numbers that both are made of, for heads of one's own.
+
+`bot_of` makes a bot of a network, `okey_agents.training.export.export_network` a bot folder, and
+`okey_agents.training.networks.sb3` a policy of sb3-contrib.
 """
 
 from typing import Any
@@ -18,6 +21,7 @@ from torch import nn
 from okey_agents.training.networks.kinds import Kinds
 from okey_agents.training.networks.mlp import Mlp
 from okey_agents.training.networks.network import PolicyNetwork
+from okey_agents.training.networks.plain import bot_of
 from okey_agents.training.networks.transformer import Transformer
 from okey_env.encoders import Encoder
 
@@ -53,4 +57,14 @@ def num_weights(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-__all__ = ["NETWORKS", "Kinds", "Mlp", "PolicyNetwork", "Transformer", "make_network", "num_weights", "sizes_of"]
+__all__ = [
+    "NETWORKS",
+    "Kinds",
+    "Mlp",
+    "PolicyNetwork",
+    "Transformer",
+    "bot_of",
+    "make_network",
+    "num_weights",
+    "sizes_of",
+]

@@ -16,8 +16,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from okey_agents.bots.kinds_network import MESSAGE, SOURCE_WIDTH, places_of
 from okey_agents.training.networks.network import PlanesNetwork, begin_small
-from okey_agents.training.networks.sparse_kinds import MESSAGE, LookAtKinds
+from okey_agents.training.networks.sparse_kinds import LookAtKinds
 from okey_env.encoders import Encoder
 from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_NUMBERS
 
@@ -34,21 +35,22 @@ class Kinds(PlanesNetwork):
 
     def __init__(self, encoder: Encoder, atoms: int = 1, width: int = 48, pooled: int = 64) -> None:
         super().__init__(encoder, atoms)
+        if width < MESSAGE:
+            raise ValueError(f"width={width} is too small: expected {MESSAGE} or more")
         self.num_features = pooled
+        self.sizes = {"width": width, "pooled": pooled}
         self.dense = False
         """Compute on dense arrays, in a graph of fixed shape; so it is exported, and so it runs on a GPU."""
-        at = {piece.name: entries for piece, entries in encoder.slices()}
-        self._rack, self._throwing = at["rack"].start, at["phase"].start + 1
-        self._after = (at["draw"].start, at["take"].stop) if "draw" in at and "take" in at else None
+        self._places = places_of(encoder)
         self.kind = nn.Linear(self.num_planes, width, bias=False)
         self.facts = nn.Linear(self.num_facts, width)
         self.pool = nn.Linear(width + self.num_facts, pooled)
         self.second = nn.Linear(width + 3 * MESSAGE + pooled, width)
         self.lay = nn.Linear(width, 2 * atoms)  # to throw the kind, to finish with it
         self.value = nn.Linear(pooled, 1)
-        if self._after is not None:
-            each = (self._after[1] - self._after[0]) // 2
-            self.source = nn.Sequential(nn.Linear(each + pooled, 32), nn.ReLU(), nn.Linear(32, atoms))
+        if self._places.after_size:
+            inputs = self._places.after_size + pooled
+            self.source = nn.Sequential(nn.Linear(inputs, SOURCE_WIDTH), nn.ReLU(), nn.Linear(SOURCE_WIDTH, atoms))
             self.rest = nn.Linear(pooled, atoms)  # show
             begin_small(self.source[2])  # type: ignore[arg-type]
         else:
@@ -89,7 +91,8 @@ class Kinds(PlanesNetwork):
     def _look(self, observations: torch.Tensor, facts: torch.Tensor) -> Any:
         """What `LookAtKinds` gives."""
         table = self.facts(facts)
-        return LookAtKinds.apply(observations, table, self.kind.weight, self._rack, self._throwing)  # type: ignore[no-untyped-call]
+        at = self._places
+        return LookAtKinds.apply(observations, table, self.kind.weight, at.rack, at.throwing)  # type: ignore[no-untyped-call]
 
     def _kinds(self, observations: torch.Tensor, facts: torch.Tensor) -> torch.Tensor:
         """The hidden numbers of each kind: `(N, 53, width)`."""
@@ -103,9 +106,10 @@ class Kinds(PlanesNetwork):
     def _sources(self, observations: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
         """The scores of drawing, taking and showing: `(N, 3 * atoms)`."""
         rest: torch.Tensor = self.rest(pooled)
-        if self._after is None:
+        start, size = self._places.after, self._places.after_size
+        if not size:
             return rest
-        after = observations[:, self._after[0] : self._after[1]].view(len(observations), 2, -1)
+        after = observations[:, start : start + 2 * size].view(len(observations), 2, size)
         moves = self.source(torch.cat((after, pooled[:, None].expand(-1, 2, -1)), 2))
         return torch.cat((moves.view(len(observations), -1), rest), 1)
 

@@ -25,6 +25,7 @@ class Mlp(PolicyNetwork):
         sizes = [encoder.size, *widths]
         layers = [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), nn.ReLU())]
         self.num_features = sizes[-1]
+        self.sizes = {"widths": tuple(widths)}
         self.trunk = nn.Sequential(*layers)
         self.scores = nn.Linear(sizes[-1], NUM_ACTIONS * atoms)
         self.value = nn.Linear(sizes[-1], 1)

@@ -1,11 +1,16 @@
 """What the networks have in common: their inputs cut into planes and facts, and how their heads begin."""
 
+from typing import Any
+
 import torch
 from torch import nn
 
 from okey_env.actions import NUM_ACTIONS
 from okey_env.encoders import Encoder
 from okey_env.tiles import NUM_KINDS
+
+MASKED = -1e8
+"""The score of an illegal action; sb3-contrib has the same."""
 
 
 class PolicyNetwork(nn.Module):
@@ -17,6 +22,8 @@ class PolicyNetwork(nn.Module):
     """
 
     num_features: int
+    sizes: dict[str, Any]
+    """The keywords, besides `atoms`, with which the class makes a network of the same shape."""
 
     def __init__(self, encoder: Encoder, atoms: int = 1) -> None:
         super().__init__()

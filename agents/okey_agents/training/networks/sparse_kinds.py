@@ -1,8 +1,9 @@
-"""The first layer of the network `kinds` as kernels: most planes are 0, and most hidden numbers are needed only once.
+"""The first layer of the network `kinds` on kernels: most planes are 0, and most hidden numbers are needed only once.
 
-With torch alone this layer writes, reads and adds arrays of `(N, 53, width)` ten times, which takes most of the time
-of the whole network. The kernels hold the hidden numbers of one row at a time, skip planes that are 0, and compute the
-hidden numbers again on the way back. The results are those of `Kinds` on dense arrays (a test compares both).
+The way forward is that of exported bots (`okey_agents.bots.kinds_network`). With torch alone this layer writes, reads
+and adds arrays of `(N, 53, width)` ten times, which takes most of the time of the whole network. The kernels hold the
+hidden numbers of one row at a time, skip planes that are 0, and compute the hidden numbers again on the way back. The
+results are those of `Kinds` on dense arrays (a test compares both).
 """
 
 from typing import Any
@@ -11,14 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from okey_agents.bots.kinds_network import MESSAGE, find_laid, hide, look, neighbours
 from okey_env.engine._jit import kernel
-from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_NUMBERS, RACK_SIZE
+from okey_env.tiles import NUM_KINDS, RACK_SIZE
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
-
-MESSAGE = 8
-"""The last hidden numbers of a kind, which its neighbours see."""
 
 # Letters: N rows, W hidden numbers, M tiles that may be laid down.
 
@@ -62,80 +61,6 @@ class LookAtKinds(torch.autograd.Function):
         looked = (ctx.seen, table.numpy(), ctx.by_plane, ctx.places, of_mean, of_own, of_beside)
         look_back(*looked, of_table.numpy(), of_weights.numpy())
         return None, of_table, of_weights.T, None, None
-
-
-@kernel
-def find_laid(seen: Floats, rack: int, throwing: int, places: Ints) -> int:
-    """Fill the places `row * 53 + kind` of the kinds that a seat with 15 tiles holds; returns their number."""
-    count = 0
-    for row in range(len(seen)):
-        if seen[row, throwing] > 0:
-            for kind in range(NUM_KINDS):
-                if seen[row, rack + kind] > 0:
-                    places[count] = row * NUM_KINDS + kind
-                    count += 1
-    return count
-
-
-@kernel
-def hide(seen: Floats, table: Floats, by_plane: Floats, hidden: Floats) -> None:
-    """Fill `(53, W)` with the hidden numbers of one row before the ReLU."""
-    planes, width = by_plane.shape
-    for kind in range(NUM_KINDS):
-        for unit in range(width):
-            hidden[kind, unit] = table[unit]
-    for plane in range(planes):
-        for kind in range(NUM_KINDS):
-            value = seen[plane * NUM_KINDS + kind]
-            if value != 0:
-                for unit in range(width):
-                    hidden[kind, unit] += value * by_plane[plane, unit]
-
-
-@kernel
-def neighbours(kind: int, found: Ints) -> int:
-    """Fill the kinds one step away (2), two steps away (2) and of the same number (3); returns 7, or 0 for a wild."""
-    if kind >= NUM_FACES:
-        return 0
-    colour, number = kind // NUM_NUMBERS * NUM_NUMBERS, kind % NUM_NUMBERS
-    found[0] = colour + (number + 1) % NUM_NUMBERS  # after 13 comes 1
-    found[1] = colour + (number + NUM_NUMBERS - 1) % NUM_NUMBERS
-    found[2] = colour + (number + 2) % NUM_NUMBERS
-    found[3] = colour + (number + NUM_NUMBERS - 2) % NUM_NUMBERS
-    for step in range(1, 4):
-        found[3 + step] = (kind + step * NUM_NUMBERS) % NUM_FACES
-    return 7
-
-
-@kernel
-def look(
-    seen: Floats, table: Floats, by_plane: Floats, places: Ints, mean: Floats, own: Floats, beside: Floats
-) -> None:
-    """Fill `mean`, `own` and `beside`, which must be zeros; see `LookAtKinds`."""
-    width = by_plane.shape[1]
-    hidden = np.empty((NUM_KINDS, width), np.float32)
-    near = np.empty(7, np.int64)
-    share = np.float32(1 / NUM_KINDS)
-    place = 0
-    for row in range(len(seen)):
-        hide(seen[row], table[row], by_plane, hidden)
-        for unit in range(width):
-            mean[row, unit] = 0
-        for kind in range(NUM_KINDS):
-            for unit in range(width):
-                value = max(hidden[kind, unit], np.float32(0))
-                hidden[kind, unit] = value
-                mean[row, unit] += value
-        for unit in range(width):
-            mean[row, unit] *= share
-        while place < len(places) and places[place] // NUM_KINDS == row:
-            kind = places[place] % NUM_KINDS
-            own[place] = hidden[kind]
-            for i in range(neighbours(kind, near)):
-                part = min(i // 2, 2) * MESSAGE
-                for unit in range(MESSAGE):
-                    beside[place, part + unit] += hidden[near[i], width - MESSAGE + unit]
-            place += 1
 
 
 @kernel

@@ -9,31 +9,10 @@ after 13 comes 1.
 import torch
 from torch import nn
 
+from okey_agents.bots.transformer_network import NUM_RELATIONS, TABLE, relations
 from okey_agents.training.networks.network import PlanesNetwork, begin_small
 from okey_env.encoders import Encoder
-from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_NUMBERS
-
-TABLE = NUM_KINDS
-"""The place of the table's token, after the kinds."""
-_STEPS = NUM_NUMBERS // 2 + 1  # 0 to 6 numbers apart
-NUM_RELATIONS = _STEPS + 4
-"""How two tokens may lie to each other: 7 in one colour, same number, neither, with a wild tile, with the table."""
-
-
-def relations() -> torch.Tensor:
-    """`(54, 54)` int64: how the token of a column lies to the token of a row."""
-    same_number, neither, wild, table = range(_STEPS, NUM_RELATIONS)
-    found = torch.full((NUM_KINDS + 1, NUM_KINDS + 1), table)
-    for one in range(NUM_KINDS):
-        for other in range(NUM_KINDS):
-            if max(one, other) >= NUM_FACES:
-                found[one, other] = wild
-            elif one // NUM_NUMBERS == other // NUM_NUMBERS:
-                apart = abs(one - other)
-                found[one, other] = min(apart, NUM_NUMBERS - apart)
-            else:
-                found[one, other] = same_number if one % NUM_NUMBERS == other % NUM_NUMBERS else neither
-    return found
+from okey_env.tiles import NUM_KINDS
 
 
 class Transformer(PlanesNetwork):
@@ -52,6 +31,7 @@ class Transformer(PlanesNetwork):
         if heads < 1 or width % heads:
             raise ValueError(f"width={width} is not a multiple of heads={heads}")
         self.num_features = width
+        self.sizes = {"width": width, "heads": heads, "layers": layers}
         self.kind = nn.Linear(self.num_planes, width)
         self.facts = nn.Linear(self.num_facts, width)
         self.blocks = nn.ModuleList(_Block(width, heads) for _ in range(layers))
@@ -90,7 +70,7 @@ class _Block(nn.Module):
         super().__init__()
         self._heads = heads
         self.relations: torch.Tensor
-        self.register_buffer("relations", relations(), persistent=False)
+        self.register_buffer("relations", torch.from_numpy(relations()), persistent=False)
         self.bias = nn.Parameter(torch.zeros(heads, NUM_RELATIONS))
         self.norm = nn.LayerNorm(width)
         self.ask = nn.Linear(width, 3 * width)  # queries, keys, values

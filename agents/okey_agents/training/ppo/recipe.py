@@ -19,6 +19,8 @@ from okey_agents.training.sections import EnvConfig, GameConfig, PolicyConfig, R
 from okey_env.round import derive_seed
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from okey_agents.training.ppo.learner import Learner
 
 
@@ -70,10 +72,9 @@ class PpoConfig(Section):
 def train_ppo(config: Config, folder: Path, resume: bool, console: Console) -> None:
     """Train a network by self-play PPO in the folder of a run, or resume the run."""
     from okey_agents.training.flat.run import FlatRun
-    from okey_agents.training.ppo.player import bot_of
 
     run_seed, total = config[RunConfig].seed, config[PpoConfig].decisions
-    with FlatRun(config, folder, resume, console, bot_of) as run:
+    with FlatRun(config, folder, resume, console, _bot_of) as run:
         learner = _learner(config)
         done = run.begin(learner.model, learner.optimizer)
         with ProgressStage("learning", total, done, run.console) as stage:
@@ -87,6 +88,14 @@ def train_ppo(config: Config, folder: Path, resume: bool, console: Console) -> N
                     stage.update(done, {"finished": told["finished"], "explained": told["explained"]})
                 run.keep(done, learner.model, learner.optimizer)
         run.finish(done, learner.model, learner.optimizer)
+
+
+def _bot_of(model: nn.Module) -> Bot:
+    from okey_agents.training.networks import bot_of
+    from okey_agents.training.ppo.learner import ActorCritic
+
+    assert isinstance(model, ActorCritic)
+    return bot_of(model.network)
 
 
 def _learner(config: Config) -> Learner:

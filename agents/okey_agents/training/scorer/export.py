@@ -20,7 +20,7 @@ from okey_agents.thinking.scorer.context import MAX_CANDIDATES, NUM_CONTEXT
 from okey_agents.thinking.scorer.features import FEATURES_VERSION, NUM_FEATURES
 from okey_agents.thinking.scorer.network import NARROW, SHAPES, WIDE, run_scorer
 from okey_agents.thinking.vectors import count_weights, split_parts
-from okey_agents.training.bot_folder import packed, write_bot
+from okey_agents.training.bot_folder import origin_in_run, packed, write_bot
 from okey_agents.training.checkpoint import load_checkpoint
 from okey_agents.training.schema import Config
 from okey_agents.training.scorer.net import ScorerNet
@@ -63,7 +63,8 @@ def export_scorer(run: Path, config: Config, folder: Path) -> Path:
         "choice": {"rule": RULE_NAME, "margin": choice.margin, "bonus": choice.bonus},
         "rule": checkpoint.meta["rule"],
     }
-    return write_bot(run, config, checkpoint, folder, packed(split_parts(weights, SHAPES)), model, parts)
+    origin = origin_in_run(run, config, checkpoint)
+    return write_bot(folder, packed(split_parts(weights, SHAPES)), model, parts, origin)
 
 
 def scorer_onnx(weights: Floats) -> bytes:

@@ -8,6 +8,7 @@ import pytest
 
 from okey_agents.bots.flat import FlatBot
 from okey_agents.bots.folder import load_bot
+from okey_agents.bots.network import Network
 from okey_agents.bots.rated import rate_batch
 from okey_agents.thinking.rule_weights import EXPERT
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
@@ -110,6 +111,7 @@ def test_a_run_that_was_stopped_and_taken_up_ends_with_the_same_weights_and_expo
 
     bot = load_bot(export(whole, tmp_path / "bot"))
     assert isinstance(bot, FlatBot)
+    assert isinstance(bot.network, Network)
     for weights, bias in bot.network.layers:
         for array in (weights, bias):
             np.testing.assert_array_equal(array, array.astype(np.float16).astype(np.float32))
