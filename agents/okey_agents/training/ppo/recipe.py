@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from okey_agents.training.ppo.learner import Learner
-
+    from okey_env.bots import Bot
 
 SHARDS = 2
 """Parts of the games that are played and learned from side by side; the weights depend on it."""

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 import torch
 
+from okey_agents.bots.flat import FlatBot
+from okey_agents.bots.folder import load_bot
 from okey_agents.training.checkpoint import Arrays, checkpoints, load_checkpoint
+from okey_agents.training.export import export
 from okey_agents.training.networks import make_network
 from okey_agents.training.ppo import learner as module
 from okey_agents.training.ppo.games import FourSeats
@@ -99,6 +102,27 @@ def test_pay_for_distance_and_discount_fall_and_rise_to_their_ends() -> None:
     for share, weight in ((0.0, 3.0), (0.25, 1.5), (0.5, 0.0), (1.0, 0.0)):
         learner.iterate(share)
         assert games.distance_weight == pytest.approx(weight)
+
+
+def test_a_run_is_exported_as_a_bot_that_plays_its_network(finished: Path, tmp_path: Path) -> None:
+    bot = load_bot(export(finished, tmp_path / "bot"))
+    assert isinstance(bot, FlatBot)
+    assert bot.manifest["training"]["decisions"] == 2048
+    assert bot.manifest["network"] == {"kind": "kinds", "width": 16, "pooled": 64}
+    weights = _weights(finished)
+    network = make_network("kinds", bot.encoder, width=16)
+    network.load_state_dict(
+        {name: torch.from_numpy(weights[f"policy.network.{name}"]) for name in network.state_dict()}
+    )
+    games = SelfPlay(64, encoder="tiles", seed=3)
+    games.reset()
+    for _ in range(20):
+        with torch.no_grad():
+            scores = network(torch.from_numpy(games.observations))[0].numpy()
+        best = np.where(games.masks != 0, scores, -np.inf).argmax(axis=1)
+        actions = bot.act_batch(games.records)
+        assert np.mean(actions == best) > 0.99  # sums in another order: nearly equal scores may change places
+        games.step(actions)
 
 
 @pytest.mark.heavy
