@@ -5,7 +5,7 @@
 | agents | `player_0` … `player_3`, the seats in playing order |
 | actions | `Discrete(109)`, see `okey_env.actions`; draw source and throw are two decisions of one agent |
 | observation | `{"observation": encoder's array, "action_mask": (109,) int8}`; the mask is all 0 off turn |
-| reward | `points`, `zero_sum`, `win`, for matches `placement`, or a function, see `okey_env.rewards` |
+| reward | `points`, `zero_sum`, `win`, `soon`, for matches `placement`, or a function, see `okey_env.rewards` |
 | `episode="round"` | one round; a finish or an empty stock terminates, `max_throws` truncates |
 | `episode="match"` | rounds until somebody has no points left (R8); the score is in the observation |
 | `state()` | the full state, hidden tiles included: `(492,)` uint8, see `raw_env.state` |
@@ -57,7 +57,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
     Args:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, `placement`, or a function from a `Round` to the four totals.
+        reward: `points`, `zero_sum`, `win`, `soon`, `placement`, or a function from a `Round` to the four totals.
         render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
         max_cycles: the round is truncated after this many turns of each seat, unless `max_throws` of the rules is
             reached earlier; PettingZoo's registry passes it.

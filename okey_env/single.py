@@ -27,7 +27,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
     Args:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, `placement`, or a function from a `Round` to the four totals.
+        reward: `points`, `zero_sum`, `win`, `soon`, `placement`, or a function from a `Round` to the four totals.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
         learning_seat: the learning seat, 0 to 3; None: the next seat with each episode.

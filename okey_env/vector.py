@@ -79,7 +79,7 @@ class SelfPlay:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name; None: no `observations`.
         seed: determines all deals; None: a random one.
-        reward: `points`, `zero_sum`, `win`, for matches `placement`.
+        reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
         num_threads: threads that share the games; the results do not depend on it.
 
@@ -206,7 +206,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         num_envs: `N`.
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, for matches `placement`.
+        reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
         learning_seat: the learning seat, 0 to 3; None: the next seat with each episode.
