@@ -60,6 +60,7 @@ _MODULE_OF = {
 _MODULES = ("actions", "hands", "rewards", "tiles")
 
 __all__ = [
+    "TASKS",
     "Bot",
     "Deal",
     "Encoder",
@@ -72,7 +73,6 @@ __all__ = [
     "Round",
     "Rules",
     "SelfPlay",
-    "TASKS",
     "Task",
     "actions",
     "as_encoder",

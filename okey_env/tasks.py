@@ -1,4 +1,4 @@
-"""Tasks: settings of the environments with an id, from solvable in a minute to a whole match, and how bots score on them.
+"""Tasks: settings of the environments with an id, from a minute of learning to a whole match, and scores of bots.
 
 The score of a bot on a task is its mean reward in an episode, measured as the task says. Scores are compared across
 tasks after `Task.normalised`: 0 is the bot `random`, 1 the bot `expert`.

@@ -1,11 +1,13 @@
-"""Scores of a few runs on a few tasks as one number with an interval, after Agarwal et al. (2021), "Deep Reinforcement
-Learning at the Edge of the Statistical Precipice", whose package is `rliable`.
+"""Scores of a few runs on a few tasks as one number with an interval.
+
+The estimators are those of Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical
+Precipice", and of their package `rliable`, which would bring matplotlib, pandas and statsmodels along.
 
 Intervals are percentiles of a stratified bootstrap: runs are drawn again within each task, and so are the deals that
 they were scored on. All runs of a task were scored on the same deals, so the same deals are drawn for all of them.
 
-A `Scores` maps each task to `(R, G)` scores: R runs (one for each seed), each as the means of G groups of deals of equal
-size. The score of a run is the mean of its groups.
+A `Scores` maps each task to `(R, G)` scores: R runs (one for each seed), each as the means of G groups of deals of
+equal size. The score of a run is the mean of its groups.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -37,10 +37,10 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     found: dict[tuple[str, str, int], dict[str, Any]] = {}
     for result in _lines(path) if path.exists() else ():
         place = (result["task"], result["algorithm"], result["seed"])
-        if result["error"] is not None and place in found and found[place]["error"] is None:
-            if key_of(found[place]) == key_of(result):
-                continue
-        found[place] = result
+        earlier = found.get(place)
+        scored = earlier is not None and earlier["error"] is None and key_of(earlier) == key_of(result)
+        if result["error"] is None or not scored:
+            found[place] = result
     return [found[place] for place in sorted(found)]
 
 

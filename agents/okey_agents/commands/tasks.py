@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,18 @@ def run(arguments: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
 
+    from okey_agents.provenance import provenance
     from okey_env.tasks import REFERENCES, TASKS, Score, task
 
     tasks = [task(id) for id in arguments.only.split(",")] if arguments.only else list(TASKS.values())
     bots = arguments.bots or list(REFERENCES)
+    made = provenance()  # before the file is written, which changes a checkout that holds it
     table = Table("task", *bots, title="reward in an episode, with 95 % intervals by deal", title_justify="left")
     for one in tasks:
         if arguments.bots:
             scores = {}
             for bot in bots:
-                scores[bot] = Score(*_measured(arguments, one.id, bot))
+                scores[bot] = Score(*_measured(arguments, one.id, bot, made))
         else:
             scores = {name: one.scores[name] for name in REFERENCES}
         table.add_row(one.id, *(f"{scores[bot].mean:+.3f} ± {scores[bot].margin:.3f}" for bot in bots))
@@ -46,25 +49,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _measured(arguments: argparse.Namespace, id: str, bot: str) -> tuple[float, float]:
+def _measured(arguments: argparse.Namespace, id: str, bot: str, made: Mapping[str, Any]) -> tuple[float, float]:
     """Measure a bot on a task, and add its score to the file if there is one."""
     from okey_agents.evaluate.measure import measure
 
     found = measure(id, bot, arguments.deals, arguments.seed, arguments.workers).score
     mean, margin = round(found.mean, 4), round(found.margin, 4)
     if arguments.into is not None:
-        _add(arguments.into, id, bot, [mean, margin], f"{arguments.deals} deals, seed {arguments.seed}")
+        _add(
+            arguments.into, id, bot, [mean, margin], {**made, "how": f"{arguments.deals} deals, seed {arguments.seed}"}
+        )
     return mean, margin
 
 
-def _add(path: Path, id: str, bot: str, score: list[float], how: str) -> None:
-    from okey_agents.provenance import provenance
+def _add(path: Path, id: str, bot: str, score: list[float], made: Mapping[str, Any]) -> None:
     from okey_env.tasks import REFERENCES
 
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     names = {real: name for name, real in REFERENCES.items()}
     data.setdefault("scores", {}).setdefault(id, {})[names.get(bot, bot)] = score
-    made = provenance()
-    kept = {name: made[name] for name in ("date", "commit", "command", "machine")}
-    data.setdefault("made", {})[id] = {**kept, "how": how}
+    data.setdefault("made", {})[id] = {name: made[name] for name in ("date", "commit", "command", "machine", "how")}
     path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
