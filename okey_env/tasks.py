@@ -69,6 +69,9 @@ class Task:
     only_self_play: bool = False
     """Whether no bot takes part in training: all four seats are the learner's."""
 
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     @property
     def game(self) -> dict[str, Any]:
         """The keywords that the environments share, those of `SelfPlay` and of PettingZoo included."""
@@ -161,7 +164,7 @@ class Task:
         return (score - self.random) / (self.expert - self.random)
 
 
-_TEN_TURNS = MappingProxyType({"preset": "gamelake", "max_throws": 40})
+_TEN_TURNS = {"preset": "gamelake", "max_throws": 40}
 
 TASKS: Mapping[str, Task] = MappingProxyType(
     {

@@ -75,7 +75,8 @@ class Budget:
         """The points that were measured."""
         self.decisions_spent = 0
         """Decisions learned from, as `goes_on` was told last."""
-        self._due = [float(share) for share in np.geomspace(_FIRST_SHARE, 1, points + 1)[:-1]] if measurer else []
+        shares = np.geomspace(_FIRST_SHARE, 1, points + 1)[:-1] * (1 - 1e-9)  # a rounding error delays no point
+        self._due = shares.tolist() if measurer else []
         self._measurer = measurer
         self._clock = clock
         self._began = clock()
