@@ -5,9 +5,10 @@
 | agents | `player_0` … `player_3`, the seats in playing order |
 | actions | `Discrete(109)`, see `okey_env.actions`; draw source and throw are two decisions of one agent |
 | observation | `{"observation": encoder's array, "action_mask": (109,) int8}`; the mask is all 0 off turn |
-| reward | `points`, `zero_sum`, `win`, `soon`, for matches `placement`, or a function, see `okey_env.rewards` |
+| reward | `points`, `zero_sum`, `win`, `soon`, `placement`; with `+distance` or `+potential`; or a function |
 | `episode="round"` | one round; a finish or an empty stock terminates, `max_throws` truncates |
 | `episode="match"` | rounds until somebody has no points left (R8); the score is in the observation |
+| `start` | how rounds are dealt: `deal`, near a finish, with a short stock, or a mixture with weights |
 | `state()` | the full state, hidden tiles included: `(492,)` uint8, see `raw_env.state` |
 | `reset(options={"deal": Deal(…)})` | starts from a chosen position |
 | `reset(options={"points": (2, 9, 4, 11)})` | starts from a chosen score |
@@ -30,14 +31,15 @@ from pettingzoo.utils import wrappers
 
 from okey_env.actions import NUM_ACTIONS, SHOW
 from okey_env.encoders import Encoder, as_encoder
-from okey_env.engine.batch import act_in, look_in
+from okey_env.engine.batch import act_in, look_in, start_in
 from okey_env.engine.state import ENDED_TRUNCATED, OBSERVATION
-from okey_env.interfaces import observation_space_of, plays_matches, start_of
+from okey_env.engine.totals import distance_in
+from okey_env.interfaces import Start, observation_space_of, plays_matches, start_of, starts_of
 from okey_env.match import Match
 from okey_env.observation import Observation
 from okey_env.record import Record
 from okey_env.render import RENDER_FPS, RENDER_MODES, Frame, Renderer
-from okey_env.rewards import RewardFunction, as_reward, illegal_reward
+from okey_env.rewards import DenseReward, RewardFunction, as_reward, distances, illegal_reward
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes
@@ -57,11 +59,14 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
     Args:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, `soon`, `placement`, or a function from a `Round` to the four totals.
+        reward: `points`, `zero_sum`, `win`, `soon`, `placement`, one of them with `+distance` or `+potential`
+            (`okey_env.rewards`), or a function from a `Round` to the four totals.
         render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
         max_cycles: the round is truncated after this many turns of each seat, unless `max_throws` of the rules is
             reached earlier; PettingZoo's registry passes it.
         episode: `round` or `match`.
+        start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
+            weights, of which each deal draws one from its seed and number.
 
     In a match the next round is dealt as soon as a round has ended. `infos` then say how the last round ended, and the
     score.
@@ -88,6 +93,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         render_mode: str | None = None,
         max_cycles: int | None = None,
         episode: str = "round",
+        start: Start = "deal",
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # PettingZoo leaves it untyped
         self.rules = _with_cycles(as_rules(rules), max_cycles)
@@ -95,7 +101,9 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self._size = self.encoder.size
         matches = plays_matches(episode)
         self._total = as_reward(reward, matches=matches)
+        self._dense_reward = self._total if isinstance(self._total, DenseReward) else None
         self._pays_seldom = isinstance(reward, str)
+        self._starts = starts_of(start)
         self._renderer = Renderer(render_mode)
         self.render_mode = render_mode
         if matches:
@@ -147,6 +155,8 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         else:
             self._number += 1
         (self.match or self.round).deal(self._seed, deal, number=self._number, points=points)
+        if deal is None:
+            start_in(self.round.games, 0, self._starts)
         self._begin()
         self._show()
 
@@ -159,7 +169,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self.truncations = dict.fromkeys(AGENTS, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
         self.agent_selection = AGENTS[self.round.turn]
-        self._paid = [float(total) for total in self._total(self.round)]
+        self._begin_round()
         self._rewards_are_zero = True
         if self.round.over:
             self._end_round()
@@ -186,6 +196,8 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         over = self._ending.item() != 0
         if over or number == SHOW or not self._pays_seldom:
             self._pay()
+        elif self._dense_reward is not None:
+            self._pay_nearer(agent, self._dense_reward.weight)
         self._show()
         if over:
             self._end_round()
@@ -275,11 +287,30 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self.infos = {agent: dict(result) for agent in AGENTS}
         if self.match is not None and not self.match.over:
             self.match.next_round()
-            self._paid = [float(total) for total in self._total(self.round)]
+            start_in(self.round.games, 0, self._starts)
+            self._begin_round()
             self.agent_selection = AGENTS[self.round.turn]
             return
         self.terminations = dict.fromkeys(AGENTS, not truncated)
         self.truncations = dict.fromkeys(AGENTS, truncated)
+
+    def _begin_round(self) -> None:
+        """Count rewards from the current state of the round on."""
+        self._paid = [float(total) for total in self._total(self.round)]
+        if self._dense_reward is not None:
+            self._distances = distances(self.round).tolist()
+
+    def _pay_nearer(self, agent: str, weight: float) -> None:
+        """Pay the agent that has moved for the change of its distance; all else is as it was."""
+        seat = _SEATS[agent]
+        distance = distance_in(self.round.games, 0, seat)
+        change = self._distances[seat] - distance
+        if change:
+            self._distances[seat] = distance
+            self._paid[seat] += weight * change
+            self.rewards[agent] = weight * change
+            self._rewards_are_zero = False
+            self._accumulate_rewards()
 
     def _pay(self) -> None:
         """Pay each seat the change of its total."""
@@ -298,12 +329,13 @@ def env(
     render_mode: str | None = None,
     max_cycles: int | None = None,
     episode: str = "round",
+    start: Start = "deal",
 ) -> pettingzoo.AECEnv[str, ObservationDict, int | None]:
     """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the episode.
 
     An agent that acts illegally gets a reward of minus the most that the episode can cost; the others get 0.
     """
-    raw = raw_env(rules, encoder, reward, render_mode, max_cycles, episode)
+    raw = raw_env(rules, encoder, reward, render_mode, max_cycles, episode, start)
     safe: Any = wrappers.TerminateIllegalWrapper(
         raw, illegal_reward=illegal_reward(reward, raw.rules, matches=raw.match is not None)
     )

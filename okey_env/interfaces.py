@@ -1,20 +1,34 @@
-"""What the three environments share: kinds of episode, options of `reset`, opponents, the observation space."""
+"""What the environments share: kinds of episode, options of `reset`, starts, opponents, the observation space."""
 
 import difflib
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import gymnasium
 import numpy as np
+import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS
 from okey_env.bots import Bot, BotSpec, make_bot
 from okey_env.deal import Deal
 from okey_env.encoders.encoder import Encoder
+from okey_env.engine.starts import DEAL, MOST_DISTANCE, MOST_DRAWS, SHORT, STREAM_OF_OPPONENTS, drawn_rows_at
 from okey_env.round import check_points
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_SEATS
 
+Start: TypeAlias = str | Mapping[str, float]
+"""A start by name, or several starts by name with their weights."""
+Opponents: TypeAlias = BotSpec | Sequence[BotSpec] | Mapping[Any, float]
+"""One bot for all other seats, three bots, or several bots with their weights, of which each episode draws one."""
+
+STARTS = {
+    "deal": DEAL,
+    **{f"distance-{tiles}": tiles for tiles in range(1, MOST_DISTANCE + 1)},
+    **{f"short-{draws}": SHORT + draws for draws in range(1, MOST_DRAWS)},
+}
+"""The starts by name: the ordinary deal; every rack at a melds distance; a stock of so many draws for each seat."""
 EPISODES = ("round", "match")
 _OPTIONS = ("deal", "points")
 
@@ -49,17 +63,95 @@ def start_of(options: Mapping[str, Any] | None, rules: Rules) -> tuple[Deal | No
     return deal, check_points((options or {}).get("points"), rules)
 
 
-def make_opponents(opponents: BotSpec | Sequence[BotSpec]) -> list[Bot]:
-    """The bots of the other seats: one for all, or three: right, opposite and left of the learning seat.
+def starts_of(start: Start) -> npt.NDArray[np.float64]:
+    """The table of starts that kernels read (`okey_env.engine.starts`): `(K, 2)` float64, one row a start.
+
+    Args:
+        start: a name of `STARTS`, or a mapping from names to weights. Each deal draws one of them, with a probability
+            in proportion to its weight, from its seed and its round number.
 
     Raises:
-        ValueError: the number of bots is neither one nor three, or a bot cannot be made.
+        ValueError: a name or a weight is wrong.
+
+    >>> starts_of({"deal": 1, "distance-2": 3})
+    array([[0.25, 0.  ],
+           [1.  , 2.  ]])
     """
-    if isinstance(opponents, str) or not isinstance(opponents, Sequence):
-        return [make_bot(opponents)]
-    if len(opponents) not in (1, NUM_SEATS - 1):
-        raise ValueError(f"opponents={opponents!r}: expected one bot, or three: right, opposite, left of the learner")
-    return [make_bot(bot) for bot in opponents]
+    weights = start if isinstance(start, Mapping) else {start: 1.0}
+    for name in weights:
+        if name not in STARTS:
+            raise ValueError(
+                f"start={name!r} is not a start: expected 'deal', 'distance-1' to 'distance-{MOST_DISTANCE}', "
+                f"'short-1' to 'short-{MOST_DRAWS - 1}', or a mapping of them to weights"
+            )
+    names, chances = draw_table("start", weights)
+    return np.column_stack([chances, [float(STARTS[name]) for name in names]])
+
+
+def draw_table(what: str, weights: Mapping[Any, float]) -> tuple[list[Any], npt.NDArray[np.float64]]:
+    """The keys of a mapping whose weights are above 0, and their probabilities, added up: `(K,)`, 1 at the end.
+
+    Raises:
+        ValueError: a weight is not a number, 0 or more, or none is above 0; the message begins with `what`.
+    """
+    for key, weight in weights.items():
+        if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
+            raise ValueError(f"{what}={dict(weights)!r} has the weight {weight!r} for {key!r}: expected 0 or more")
+    keys = [key for key, weight in weights.items() if weight > 0]
+    if not keys:
+        raise ValueError(f"{what}={dict(weights)!r} has no weight above 0: expected one at least")
+    sums = np.cumsum([float(weights[key]) for key in keys])
+    chances = sums / sums[-1]
+    chances[-1] = 1.0
+    return keys, chances
+
+
+class Panel:
+    """The bots that may sit in the other seats, and how each episode draws among them.
+
+    Args:
+        opponents: one bot for all other seats; three: right, opposite and left of the learning seat; or a mapping from
+            bots to weights, of which each episode draws one bot for all three seats, from its seed and number.
+        made: bots that were made before, by their names; a name is not made twice. New bots are added.
+
+    Raises:
+        ValueError: the number of bots is neither one nor three, a weight is wrong, or a bot cannot be made.
+    """
+
+    def __init__(self, opponents: Opponents, made: dict[str, Bot] | None = None) -> None:
+        specs: Sequence[Any]
+        self.seatings: npt.NDArray[np.int64]
+        """`(K, 3)` what an episode draws among: the indices in `bots` of the right, opposite and left seat."""
+        self.table = np.ones((1, 1))
+        """`(K, 1)` the probabilities of the seatings, added up."""
+        if isinstance(opponents, Mapping):
+            specs, chances = draw_table("opponents", opponents)
+            self.table = chances[:, None]
+            self.seatings = np.repeat(np.arange(len(specs))[:, None], NUM_SEATS - 1, axis=1)
+        elif isinstance(opponents, str) or not isinstance(opponents, Sequence):
+            specs, self.seatings = [opponents], np.zeros((1, NUM_SEATS - 1), np.int64)
+        elif len(opponents) in (1, NUM_SEATS - 1):
+            specs, self.seatings = opponents, np.resize(np.arange(len(opponents)), (1, NUM_SEATS - 1))
+        else:
+            raise ValueError(
+                f"opponents={opponents!r}: expected one bot, or three: right, opposite, left of the learner, "
+                "or a mapping of bots to weights"
+            )
+        made = {} if made is None else made
+        self.bots: list[Bot] = []
+        """The bots."""
+        for spec in specs:
+            bot = made[spec] if isinstance(spec, str) and spec in made else make_bot(spec)
+            if isinstance(spec, str) and isinstance(opponents, Mapping):
+                made[spec] = bot
+            self.bots.append(bot)
+
+    def draw(self, games: npt.NDArray[np.record], indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The seatings of the games at `(M,)` indices, in which an episode has just begun: `(M, 3)`."""
+        rows = np.zeros(len(indices), np.int64)
+        if len(self.table) > 1:
+            drawn_rows_at(games, indices, STREAM_OF_OPPONENTS, self.table, rows)
+        return self.seatings[rows]
 
 
 def learning_seat_of(seat: int | None) -> int | None:

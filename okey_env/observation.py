@@ -116,6 +116,11 @@ class Observation:
         return int(self._record["stock_left"].item())
 
     @property
+    def set_aside(self) -> int:
+        """Unseen tiles that a short stock leaves out of play, 0 to 44; 0 after an ordinary deal."""
+        return int(self._record["set_aside"].item())
+
+    @property
     def throws(self) -> int:
         """The number of throws in the round so far."""
         return int(self._record["throws"].item())
@@ -132,7 +137,7 @@ class Observation:
 
     @property
     def unseen(self) -> npt.NDArray[np.uint8]:
-        """Copies by kind that may still be in another rack or in the stock: `(53,)`."""
+        """Copies by kind that may still be in another rack, in the stock, or aside: `(53,)`."""
         return self._view("unseen")
 
     @property

@@ -3,7 +3,7 @@
 | line | what it holds |
 |---|---|
 | header | format, version, `round` or `match`, rules, players, seed |
-| `deal` | number of the round, points before it, starter, indicator, racks, stock; whether the seed dealt it |
+| `deal` | number, points before it, starter, indicator, racks, stock, tiles set aside; whether the seed dealt it |
 | `move` | seat, action as number and as text, and the tile that a draw or a take brought |
 | `end` | how the round ended, points lost and won in it, points after it |
 | `result` | who has won the match, and the final standings |
@@ -23,14 +23,14 @@ import numpy as np
 
 from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW, to_text
 from okey_env.deal import Deal
-from okey_env.engine.batch import deal_in
+from okey_env.engine.batch import deal_in, shorten_stock_in
 from okey_env.engine.events import EVENT_DRAW, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, unpack_event
 from okey_env.engine.state import new_games
 from okey_env.interfaces import EPISODES
 from okey_env.match import Match
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
-from okey_env.tiles import NUM_SEATS, face_text, kind_text, rack_text
+from okey_env.tiles import NUM_SEATS, NUM_STOCK, face_text, kind_text, rack_text
 
 FORMAT = "okey-env record"
 VERSION = 1
@@ -224,6 +224,8 @@ class Record:
                 expected = " or ".join(wanted) or "no more"
                 raise self._fault(line, f"type={kind!r} after the {before}: expected {expected}")
             self._check(line, entry, kind)
+            if "set_aside" in entry and entry["set_aside"] not in _SET_ASIDE:
+                raise self._fault(line, f"damaged: set_aside={entry['set_aside']!r}: expected a multiple of 4, 4 to 44")
             before = kind
             if kind == "deal":
                 self.steps.append(Step(rounds, entry["starter"], None, "deal", None, line))
@@ -246,6 +248,8 @@ class Record:
         try:
             position = Deal(entry["indicator"], entry["racks"], entry["stock"], entry["starter"])
             match.round.deal(self.seed, position, number=entry["number"], points=entry["points"])
+            if "set_aside" in entry:
+                shorten_stock_in(match.round.games, 0, (NUM_STOCK - entry["set_aside"]) // NUM_SEATS)
         except ValueError as error:
             raise self._fault(step.line, str(error)) from error
         written = _deal_line(match.round)
@@ -390,16 +394,10 @@ class _Scribe:
 
 
 def _deal_line(round: Round) -> _Line:
-    """The line of the deal; the racks at the deal are found by undoing the events of the round."""
-    racks = round.racks.astype(np.int64)
-    for entry in round.fields["log"][0, : round.fields["num_events"].item()].tolist():
-        event, seat, kind = unpack_event(entry)
-        if event in (EVENT_DRAW, EVENT_TAKE):
-            racks[seat, kind] -= 1
-        elif event != EVENT_SHOW:
-            racks[seat, kind] += 1
+    """The line of the deal."""
+    racks = round.dealt_racks
     starter = round.fields["starter"].item()
-    return {
+    line = {
         "type": "deal",
         "number": round.number,
         "points": list(round.scores),
@@ -409,6 +407,9 @@ def _deal_line(round: Round) -> _Line:
         "stock": " ".join(kind_text(kind, round.okey) for kind in round.fields["stock"][0].tolist()),
         "by_seed": _is_dealt_by_seed(round, racks, starter),
     }
+    if round.set_aside:
+        line["set_aside"] = round.set_aside
+    return line
 
 
 def _is_dealt_by_seed(round: Round, racks: np.ndarray[Any, Any], starter: int) -> bool:
@@ -518,6 +519,7 @@ _SHAPES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
         "standings": (lambda value: isinstance(value, list), "a list, the final standings"),
     },
 }
+_SET_ASIDE = range(NUM_SEATS, NUM_STOCK, NUM_SEATS)
 _AFTER: dict[str, tuple[str, ...]] = {
     "header": ("deal",),
     "deal": ("move",),

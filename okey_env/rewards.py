@@ -4,6 +4,8 @@ A reward is a function from a `Round` to four floats, the total of each seat sin
 changes are paid, every seat receives its final reward exactly once, no matter who acts last. A shaping term is paid
 back if it is not part of the final total.
 
+**Base rewards**
+
 | name | total of a seat | a round of four sums to |
 |---|---|---|
 | `points` | minus the points it has lost (R6), 0 or less | minus all points lost |
@@ -18,10 +20,36 @@ before the first throw and more than 0 at the last. With a small `max_throws` it
 In a match every round pays, and the reward of the match is their sum. `placement` is for matches only and is 0 until
 the last round has ended. Then a loser has -1/3, or -1 if two seats win or teams play. Seats that share a win have the
 mean of the values that they share.
+
+**Dense rewards.** A base reward and a term for the seat's own rack, like `zero_sum+distance`; a weight may stand before
+the term, like `zero_sum+0.5*distance`. The term is weight × (distance after the deal − distance now). Distance is the
+exact melds distance (`okey_env.hands`) of the seat's own rack; of 15 tiles, after the best throw. The weight is in
+points for each tile of distance, and 2 if it is not given. A seat is paid when its own rack changes.
+
+| term | at the end of the round | a round of four sums to |
+|---|---|---|
+| `distance` | is kept | the sum of the base reward, and weight × the tiles by which the four racks came nearer |
+| `potential` | is paid back | the sum of the base reward; single payments before the end do not cancel |
+
+`potential` is potential-based shaping (Ng, Harada and Russell, 1999) with discount 1: it changes no optimal policy. It
+has no effect under a critic that sees the distance, because the critic learns the negative potential and the advantages
+are the same. `distance` does change what is optimal: with discount 1 it pays for a rack that is near at the end,
+whoever wins. Discount with less than 1, or lower the weight during training (`distance_weight` of the batches).
+
+In a batch whose weight changes, each change of distance is paid at the weight of its time, and `potential` pays back
+exactly what it has paid. A new weight alone pays nothing.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from okey_env import hands
+from okey_env.engine.match import MAX_ROUNDS
 from okey_env.engine.scoring import dearest_finish
 from okey_env.engine.state import new_games
 from okey_env.match import shares
@@ -31,6 +59,11 @@ from okey_env.tiles import NUM_SEATS
 
 RewardFunction = Callable[[Round], Sequence[float]]
 """The totals of the four seats, by absolute seat."""
+
+DEFAULT_WEIGHT = 2.0
+"""Points for each tile of distance, if a dense reward does not say it."""
+MOST_TILES = 10
+"""The greatest distance: any tile can begin a meld, so each of four melds has one tile of the rack."""
 
 
 def points(round: Round) -> list[float]:
@@ -75,6 +108,92 @@ REWARDS: dict[str, RewardFunction] = {"points": points, "zero_sum": zero_sum, "w
 """The rewards of a round by name."""
 MATCH_REWARDS: dict[str, RewardFunction] = {**REWARDS, "placement": placement}
 """The rewards of a match by name."""
+TERMS = ("distance", "potential")
+"""The dense terms that a name may add to a base reward."""
+
+
+def distances(round: Round) -> npt.NDArray[np.int64]:
+    """The melds distance of each rack: `(4,)`."""
+    return _distances(round.racks, round)
+
+
+def nearer(round: Round) -> npt.NDArray[np.int64]:
+    """The tiles by which each rack is nearer to a finish by melds than after the deal: `(4,)`; below 0 if further."""
+    return _distances(round.dealt_racks, round) - distances(round)
+
+
+def _distances(racks: npt.NDArray[np.uint8], round: Round) -> npt.NDArray[np.int64]:
+    return np.asarray(hands.melds_distance(racks, run_13_1=round.rules.run_13_1), np.int64)
+
+
+@dataclass(frozen=True)
+class DenseReward:
+    """A base reward and a term for the distance of the seat's own rack; a function of a `Round` like any reward."""
+
+    base: RewardFunction
+    """The base reward."""
+    weight: float
+    """Points for each tile of distance."""
+    keeps: bool
+    """Whether the term is kept at the end of the round (`distance`), or paid back (`potential`)."""
+
+    def __call__(self, round: Round) -> list[float]:
+        """The totals of the four seats."""
+        totals = list(self.base(round))
+        if round.over and not self.keeps:
+            return totals
+        return [total + self.weight * int(tiles) for total, tiles in zip(totals, nearer(round), strict=True)]
+
+
+class RewardName(NamedTuple):
+    """The parts of a reward's name."""
+
+    base: str
+    """The base reward."""
+    term: str
+    """`distance`, `potential`, or empty."""
+    weight: float
+    """Points for each tile of distance; 0 without a term."""
+
+
+def parse_reward(reward: str) -> RewardName:
+    """The parts of a name like `zero_sum`, `win+distance` or `points+0.5*potential`; the base is not checked.
+
+    Raises:
+        ValueError: the term or its weight is wrong.
+
+    >>> parse_reward("points+0.5*potential")
+    RewardName(base='points', term='potential', weight=0.5)
+    """
+    base, plus, rest = reward.partition("+")
+    if not plus:
+        return RewardName(base, "", 0.0)
+    number, times, term = rest.rpartition("*")
+    if term not in TERMS:
+        expected = " or ".join(map(repr, TERMS))
+        raise ValueError(
+            f"reward={reward!r} has the term {term!r}: expected {expected}, perhaps with a weight, like '0.5*distance'"
+        )
+    try:
+        weight = float(number) if times else DEFAULT_WEIGHT
+    except ValueError:
+        weight = math.nan
+    if not 0 <= weight < math.inf:
+        raise ValueError(f"reward={reward!r} has the weight {number!r}: expected a number of points, 0 or more")
+    return RewardName(base, term, weight)
+
+
+def check_weight(weight: float, reward: str) -> float:
+    """A new weight for the dense term of a reward, checked.
+
+    Raises:
+        ValueError: the reward has no dense term, or the weight is not a number of points, 0 or more.
+    """
+    if not parse_reward(reward).term:
+        raise ValueError(f"reward={reward!r} has no dense term to weigh: expected a reward like '{reward}+distance'")
+    if not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
+        raise ValueError(f"distance_weight={weight!r}: expected a number of points for each tile, 0 or more")
+    return float(weight)
 
 
 def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardFunction:
@@ -89,13 +208,15 @@ def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardF
     """
     if isinstance(reward, str):
         known = MATCH_REWARDS if matches else REWARDS
-        if reward in MATCH_REWARDS and reward not in known:
+        base, term, weight = parse_reward(reward)
+        if base in MATCH_REWARDS and base not in known:
             raise ValueError(f"reward={reward!r} is paid at the end of a match: expected episode='match' with it")
-        if reward not in known:
+        if base not in known:
             raise ValueError(
-                f"reward={reward!r} is not a reward: expected {', '.join(map(repr, known))} or a function of a Round"
+                f"reward={reward!r} is not a reward: expected {', '.join(map(repr, known))}, "
+                "one of them with '+distance' or '+potential', or a function of a Round"
             )
-        return known[reward]
+        return DenseReward(known[base], weight, term == "distance") if term else known[base]
     if not callable(reward):
         raise ValueError(f"reward={reward!r} is not a reward: expected a name or a function of a Round")
     return reward
@@ -108,11 +229,14 @@ def illegal_reward(reward: str | RewardFunction, rules: Rules, *, matches: bool 
         reward: the reward of the environment.
         rules: the rules of the environment.
         matches: whether an episode is a match. In a match a seat can lose all but one of the points that a match can
-            start with, and then the most points of a whole round.
+            start with, and then the most points of a whole round. A term that is kept can cost all tiles of distance in
+            every round; a potential is paid back, so it can cost them only once.
     """
-    if reward in ("win", "soon", "placement"):
-        return -1.0
-    return -worst_loss(rules) - (START_POINTS_RANGE[1] - 1 if matches else 0)
+    base, term, weight = parse_reward(reward) if isinstance(reward, str) else RewardName("", "", 0.0)
+    tiles = MOST_TILES * (MAX_ROUNDS if matches and term == "distance" else 1)
+    if base in ("win", "soon", "placement"):
+        return -1.0 - weight * tiles
+    return -worst_loss(rules) - (START_POINTS_RANGE[1] - 1 if matches else 0) - weight * tiles
 
 
 def worst_loss(rules: Rules) -> float:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from okey_env import actions
 from okey_env.deal import Deal
 from okey_env.engine.batch import act_in, deal_in, mask_in
+from okey_env.engine.events import EVENT_DRAW, EVENT_FINISH, EVENT_TAKE, EVENT_THROW, HIDDEN_TILE, unpack_events
 from okey_env.engine.random import derive_seed as derive_seed_kernel
 from okey_env.engine.state import ENDINGS, GAME, NO_SEAT, NO_TILE, PHASES, new_games, rules_of
 from okey_env.observation import Observation
@@ -167,6 +168,23 @@ class Round:
         return racks
 
     @property
+    def dealt_racks(self) -> npt.NDArray[np.uint8]:
+        """All racks after the deal as a new array: `(4, 53)` copies by kind, found by undoing the events.
+
+        Raises:
+            ValueError: the round is a world (`okey_env.resample`), whose events do not say what the others drew.
+        """
+        racks = self.racks
+        event, seat, kind = unpack_events(self.fields["log"][0, : self.fields["num_events"].item()])
+        if HIDDEN_TILE in kind:
+            raise ValueError("the events of the round hide tiles, as in a world: expected a round that was dealt")
+        came = (event == EVENT_DRAW) | (event == EVENT_TAKE)
+        went = (event == EVENT_THROW) | (event == EVENT_FINISH)
+        np.subtract.at(racks, (seat[came], kind[came]), 1)  # a byte that falls below 0 comes back by a later addition
+        np.add.at(racks, (seat[went], kind[went]), 1)
+        return racks
+
+    @property
     def heaps(self) -> npt.NDArray[np.uint8]:
         """The throws of each seat that nobody took, as a new array: `(4, 53)` copies by kind."""
         heaps: npt.NDArray[np.uint8] = self.fields["heap"][0, :, :NUM_KINDS].copy()
@@ -176,6 +194,11 @@ class Round:
     def stock_left(self) -> int:
         """Tiles left in the stock, 0 to 48."""
         return int(self.fields["stock_left"].item())
+
+    @property
+    def set_aside(self) -> int:
+        """The first tiles of `stock` that a short stock leaves out of play, 0 to 44; 0 after an ordinary deal."""
+        return int(self.fields["set_aside"].item())
 
     @property
     def lost(self) -> tuple[int, ...]:

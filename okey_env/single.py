@@ -1,6 +1,6 @@
 """The round, or the match, as a Gymnasium environment: one learning seat against three bots."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -8,9 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS
-from okey_env.bots import BotSpec
 from okey_env.encoders import Encoder, as_encoder
-from okey_env.interfaces import learning_seat_of, make_opponents, observation_space_of, plays_matches, start_of
+from okey_env.engine.batch import start_in
+from okey_env.interfaces import (
+    Opponents,
+    Panel,
+    Start,
+    learning_seat_of,
+    observation_space_of,
+    plays_matches,
+    start_of,
+    starts_of,
+)
 from okey_env.match import Match
 from okey_env.record import Record
 from okey_env.render import RENDER_FPS, RENDER_MODES, Frame, Renderer
@@ -20,6 +29,8 @@ from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes
 from okey_env.tiles import NUM_SEATS
 
+_ONLY = np.zeros(1, np.int64)
+
 
 class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
     """One learning seat against three bots.
@@ -27,14 +38,18 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
     Args:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, `soon`, `placement`, or a function from a `Round` to the four totals.
+        reward: `points`, `zero_sum`, `win`, `soon`, `placement`, one of them with `+distance` or `+potential`
+            (`okey_env.rewards`), or a function from a `Round` to the four totals.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
-            folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
+            folders, `Bot` objects or functions, see `okey_env.bots.make_bot`. Or a mapping of bots to weights: each
+            episode draws one bot for all three seats, from its seed and number.
         learning_seat: the learning seat, 0 to 3; None: the next seat with each episode.
         on_illegal: `lose`: an illegal action ends the episode with a reward of minus the most that the episode can
             cost, and `info["illegal"]` says why. `raise`: an illegal action raises a `ValueError` and changes nothing.
         render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
+        start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
+            weights, of which each deal draws one from its seed and number.
 
     The mask of legal actions is in the observation; `action_masks()` gives it to trainers that call this method.
 
@@ -50,11 +65,12 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         rules: str | Rules | Mapping[str, Any] = "gamelake",
         encoder: str | Encoder = "flat",
         reward: str | RewardFunction = "zero_sum",
-        opponents: BotSpec | Sequence[BotSpec] = "greedy",
+        opponents: Opponents = "greedy",
         learning_seat: int | None = None,
         on_illegal: str = "lose",
         render_mode: str | None = None,
         episode: str = "round",
+        start: Start = "deal",
     ) -> None:
         if on_illegal not in ("lose", "raise"):
             raise ValueError(f"on_illegal={on_illegal!r}: expected 'lose' or 'raise'")
@@ -70,7 +86,9 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         """The current round, hidden tiles included."""
         self._total = as_reward(reward, matches=self.match is not None)
         self._illegal_reward = illegal_reward(reward, self.rules, matches=self.match is not None)
-        self._opponents = make_opponents(opponents)
+        self._starts = starts_of(start)
+        self._panel = Panel(opponents)
+        self._opponents = self._panel.bots[:1] * (NUM_SEATS - 1)  # right, opposite, left in this episode
         self._learning_seat = learning_seat_of(learning_seat)
         self._on_illegal = on_illegal
         self._game_seed: int | None = None
@@ -103,12 +121,15 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         if seed is not None or self._game_seed is None:
             self._game_seed = seed if seed is not None else int(self.np_random.integers(2**63))
             self._number = 0
-            for bot in self._opponents:
+            for bot in self._panel.bots:
                 bot.reset(self._game_seed)
         else:
             self._number += 1
         while True:
             (self.match or self.round).deal(self._game_seed, deal, number=self._number, points=points)
+            if deal is None:
+                start_in(self.round.games, 0, self._starts)
+            self._seat_bots()
             self._show()
             self._seat = self._number % NUM_SEATS if self._learning_seat is None else self._learning_seat
             self._paid, self._earned = self._due(), 0.0
@@ -167,6 +188,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             )
         (self.match or self.round).restore(saved)
         self._game_seed, self._number = self.round.seed, (self.match or self.round).number
+        self._seat_bots()
         self._paid, self._earned, self._ended = self._due(), 0.0, self._how_ended()
         return self._observation()
 
@@ -192,8 +214,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
 
     def _players(self, name: str) -> list[str]:
         """The names of the four seats: the names of the bots, and `name` for the learning seat."""
-        bots = [bot.name for bot in self._opponents]
-        players = [name, *(bots if len(bots) > 1 else bots * (NUM_SEATS - 1))]
+        players = [name, *(bot.name for bot in self._opponents)]
         return [players[(seat - self._seat) % NUM_SEATS] for seat in range(NUM_SEATS)]
 
     def _how_ended(self) -> tuple[bool, bool] | None:
@@ -222,18 +243,23 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
                 return
             self._earned += self._due() - self._paid
             self.match.next_round()
+            start_in(self.round.games, 0, self._starts)
             self._paid = self._due()
 
     def _bots_move(self) -> None:
         while not self.round.over and self.round.turn != self._seat:
             step = (self.round.turn - self._seat) % NUM_SEATS  # 1 right, 2 opposite, 3 left
-            bot = self._opponents[step - 1 if len(self._opponents) > 1 else 0]
+            bot = self._opponents[step - 1]
             action = bot.act(self.round.observe(self.round.turn))
             try:
                 self.round.apply(int(action))
             except ValueError as error:
                 raise ValueError(f"the bot {bot.name!r} acts illegally: {error}") from error
             self._show()
+
+    def _seat_bots(self) -> None:
+        """Draw the bots of the episode, whose first round has just been dealt."""
+        self._opponents = [self._panel.bots[i] for i in self._panel.draw(self.round.games, _ONLY)[0]]
 
     def _observation(self) -> dict[str, npt.NDArray[Any]]:
         seen = self.round.observe(self._seat)

@@ -21,7 +21,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from okey_env.actions import NUM_ACTIONS, to_text
-from okey_env.bots import Bot, BotSpec, choose_for
+from okey_env.bots import Bot, choose_for
 from okey_env.deal import Deal
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine._jit import on_threads
@@ -32,6 +32,7 @@ from okey_env.engine.match import (
     MAX_ROUNDS,
     TERMINATED,
     TRUNCATED,
+    Purses,
     earn_all,
     fill_match_totals,
     next_episodes_at,
@@ -39,7 +40,6 @@ from okey_env.engine.match import (
 )
 from okey_env.engine.parallel import (
     Payouts,
-    Terms,
     Views,
     advance_parallel,
     advance_range,
@@ -47,11 +47,21 @@ from okey_env.engine.parallel import (
     first_illegal,
     look_range,
 )
+from okey_env.engine.starts import start_range
 from okey_env.engine.state import NOT_ENDED, OBSERVATION, new_games
-from okey_env.engine.totals import REWARD_NAMES
-from okey_env.interfaces import learning_seat_of, make_opponents, observation_space_of, plays_matches, start_of
+from okey_env.engine.totals import DENSE_NAMES, NOT_DENSE, REWARD_NAMES, Terms, begin_dense_at
+from okey_env.interfaces import (
+    Opponents,
+    Panel,
+    Start,
+    learning_seat_of,
+    observation_space_of,
+    plays_matches,
+    start_of,
+    starts_of,
+)
 from okey_env.render import RENDER_FPS, Renderer
-from okey_env.rewards import illegal_reward
+from okey_env.rewards import check_weight, illegal_reward, nearer, parse_reward
 from okey_env.round import Round, derive_seed
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes, to_bytes
@@ -79,8 +89,11 @@ class SelfPlay:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name; None: no `observations`.
         seed: determines all deals; None: a random one.
-        reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`.
+        reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`; with `+distance` or `+potential` also
+            a seat's own way to a finish, see `okey_env.rewards`.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
+        start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
+            weights; see `set_start`.
         num_threads: threads that share the games; the results do not depend on it.
 
     >>> games = SelfPlay(8, seed=1)
@@ -99,6 +112,7 @@ class SelfPlay:
         reward: str = "zero_sum",
         episode: str = "round",
         *,
+        start: Start = "deal",
         num_threads: int = 1,
     ) -> None:
         if num_games < 1:
@@ -118,9 +132,12 @@ class SelfPlay:
         self.terminated = np.zeros(num_games, np.bool_)
         self.truncated = np.zeros(num_games, np.bool_)
         matches = plays_matches(episode)
-        self._terms = Terms(matches, _reward_number(reward, matches))
+        self._reward = reward
+        self._terms = _terms(reward, matches, start)
         self._paid = np.zeros((num_games, NUM_SEATS), np.float32)
-        self._payouts = Payouts(self._paid, self.rewards, self.terminated, self.truncated)
+        self._distances = np.zeros((num_games, NUM_SEATS), np.int8)
+        self._dense = np.zeros((num_games, NUM_SEATS), np.float32)
+        self._payouts = Payouts(self._paid, self.rewards, self.terminated, self.truncated, self._distances, self._dense)
         self._views = Views(self.records, self.masks, self.seats)
         self._seed = seed if seed is not None else secrets.randbits(63)
         self._num_threads = num_threads
@@ -138,8 +155,10 @@ class SelfPlay:
         start = start_of(options, self.rules)
         if seed is not None:
             self._seed = seed
-        _deal_first(self.games, self._seed, *start)
+        _deal_first(self.games, self._seed, self._terms.starts, *start)
         self._paid[:] = 0
+        if self._terms.dense != NOT_DENSE:
+            begin_dense_at(self.games, np.arange(self.num_games), self._distances, self._dense)
         self.rewards[:] = 0
         self.terminated[:] = False
         self.truncated[:] = False
@@ -166,6 +185,36 @@ class SelfPlay:
                 advance_parallel(self.games, chosen, self._terms, self._payouts, self._views, self._num_threads)
         self._encode()
 
+    @property
+    def distance_weight(self) -> float:
+        """Points for each tile of distance, if the reward has a dense term; 0 if not. Set it to anneal the term.
+
+        A new weight counts from the next change of a distance on. It alone pays nothing, and earlier payments stay.
+
+        Raises:
+            ValueError: the reward has no dense term, or the new weight is not a number, 0 or more.
+        """
+        return self._terms.weight
+
+    @distance_weight.setter
+    def distance_weight(self, weight: float) -> None:
+        self._terms = self._terms._replace(weight=check_weight(weight, self._reward))
+
+    def set_start(self, start: Start) -> None:
+        """Change how rounds begin, from the next deal on.
+
+        Args:
+            start: a name of `okey_env.interfaces.STARTS`, or a mapping from names to weights. Each deal draws one of
+                them, from its seed and its round number.
+
+        Raises:
+            ValueError: a name or a weight is wrong; nothing has changed.
+
+        >>> games = SelfPlay(2, seed=1)
+        >>> games.set_start({"deal": 0.5, "distance-1": 0.25, "short-4": 0.25})
+        """
+        self._terms = self._terms._replace(starts=starts_of(start))
+
     def save(self, i: int) -> bytes:
         """Game i as bytes, hidden tiles included; see `okey_env.saving`."""
         return to_bytes(self.games, i)
@@ -179,8 +228,14 @@ class SelfPlay:
         game = from_bytes(saved, self.rules)
         if game["ending"][0] != NOT_ENDED:
             raise ValueError("the saved game is over: expected a game in which a seat is to move")
+        round = Round(self.rules, seed=0)
+        round.games[:] = game
+        dense = self._terms.weight * nearer(round) if self._terms.dense != NOT_DENSE else 0.0
         self.games[i : i + 1] = game
         fill_match_totals(game[0], self._terms.reward, self._paid[i])
+        if self._terms.dense != NOT_DENSE:
+            begin_dense_at(self.games, np.array([i % self.num_games]), self._distances, self._dense)
+        self._dense[i] = dense
         look_range(self.games, self._views, i, i + 1)
         self._encode()
 
@@ -206,14 +261,18 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         num_envs: `N`.
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`.
+        reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`; with `+distance` or `+potential` also the
+            learner's own way to a finish, see `okey_env.rewards`.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
-            folders, `Bot` objects or functions, see `okey_env.bots.make_bot`.
+            folders, `Bot` objects or functions, see `okey_env.bots.make_bot`. Or a mapping of bots to weights, see
+            `set_opponents`.
         learning_seat: the learning seat, 0 to 3; None: the next seat with each episode.
         seed: determines everything until `reset` gets another seed; None: a random one.
         copy: return copies of the observations; if False, the next step overwrites the returned arrays.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
         render_mode: what `render` gives for each game: `rgb_array`, `ansi`, or None.
+        start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
+            weights; see `set_start`.
 
     An illegal action ends the episode. Its reward is minus the most that the episode can cost.
     """
@@ -230,12 +289,13 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         rules: str | Rules | Mapping[str, Any] = "gamelake",
         encoder: str | Encoder = "flat",
         reward: str = "zero_sum",
-        opponents: BotSpec | Sequence[BotSpec] = "greedy",
+        opponents: Opponents = "greedy",
         learning_seat: int | None = None,
         seed: int | None = None,
         copy: bool = True,
         episode: str = "round",
         render_mode: str | None = None,
+        start: Start = "deal",
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs={num_envs}: expected 1 or more")
@@ -255,18 +315,28 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self.records = np.zeros(num_envs, OBSERVATION)
         self.observations = np.zeros((num_envs, self.encoder.size), np.float32)
         self.masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
-        self._opponents: list[Bot] = make_opponents(opponents)
+        self._made: dict[str, Bot] = {}  # bots of `set_opponents` by name
+        self._panel = Panel(opponents, self._made)
+        self._bots = self._panel.bots  # and bots of an earlier panel that still play
+        self._seated = np.zeros((num_envs, NUM_SEATS - 1), np.int64)  # index in `_bots`: right, opposite, left
         self._learning_seat = learning_seat_of(learning_seat)
         self._matches = plays_matches(episode)
-        self._reward = _reward_number(reward, self._matches)
+        self._reward = reward
+        self._terms = _terms(reward, self._matches, start)
         self._illegal_reward = illegal_reward(reward, self.rules, matches=self._matches)
-        self._paid = np.zeros(num_envs, np.float32)  # the part of the current round's total that was paid
-        self._earned = np.zeros(num_envs)  # rewards that `step` has not returned yet
-        self._status = np.zeros(num_envs, np.uint8)  # GOES_ON, TERMINATED, TRUNCATED
+        self._purses = Purses(
+            seats=np.zeros(num_envs, np.int64),
+            paid=np.zeros(num_envs, np.float32),
+            earned=np.zeros(num_envs),  # rewards that `step` has not returned yet
+            status=np.zeros(num_envs, np.uint8),
+            distances=np.zeros((num_envs, NUM_SEATS), np.int8),
+            dense=np.zeros((num_envs, NUM_SEATS), np.float32),
+        )
+        self._seats, self._status = self._purses.seats, self._purses.status
         self._seed = seed if seed is not None else secrets.randbits(63)
+        self._settled = self._seed  # the seed of the last reset
         self._resets = 0
         self._copy = copy
-        self._seats = np.zeros(num_envs, np.int64)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -286,11 +356,12 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             raise ValueError(f"seed={seed!r}: expected one whole number, from which each game derives its own")
         if seed is not None:
             self._seed, self._resets = int(seed), 0
-        settled = self._seed if self._resets == 0 else derive_seed(self._seed, _RESETS + self._resets)
+        self._settled = self._seed if self._resets == 0 else derive_seed(self._seed, _RESETS + self._resets)
         self._resets += 1
-        for bot in self._opponents:
-            bot.reset(settled)
-        _deal_first(self.games, settled, *start)
+        self._bots = self._panel.bots
+        for bot in self._bots:
+            bot.reset(self._settled)
+        _deal_first(self.games, self._settled, self._terms.starts, *start)
         every = np.arange(self.num_envs)
         self._begin(every)
         self._bots_play(every, redeal=True)
@@ -316,12 +387,12 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         able = every[legal]
         apply_at(self.games, able, chosen[able])
         self._bots_play(able, redeal=False)
-        earn_all(self.games, self._reward, self._seats, self._paid, self._earned)
+        earn_all(self.games, self._terms, self._purses)
 
         truncated = self._status == TRUNCATED
         terminated = (self._status == TERMINATED) | ~legal
-        rewards = np.where(legal, self._earned, self._illegal_reward)
-        self._earned[:] = 0
+        rewards = np.where(legal, self._purses.earned, self._illegal_reward)
+        self._purses.earned[:] = 0
         done = np.flatnonzero(terminated | truncated)
         infos: dict[str, Any] = {}
         if len(done):
@@ -330,6 +401,59 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             self._bots_play(done, redeal=True)
         self._look()
         return self._observation(), rewards, terminated, truncated, infos
+
+    @property
+    def distance_weight(self) -> float:
+        """Points for each tile of distance, if the reward has a dense term; 0 if not. Set it to anneal the term.
+
+        A new weight counts from the next change of a distance on. It alone pays nothing, and earlier payments stay. The
+        reward for an illegal action follows a larger weight, and keeps to the largest.
+
+        Raises:
+            ValueError: the reward has no dense term, or the new weight is not a number, 0 or more.
+        """
+        return self._terms.weight
+
+    @distance_weight.setter
+    def distance_weight(self, weight: float) -> None:
+        self._terms = self._terms._replace(weight=check_weight(weight, self._reward))
+        name = parse_reward(self._reward)
+        price = illegal_reward(f"{name.base}+{weight!r}*{name.term}", self.rules, matches=self._matches)
+        self._illegal_reward = min(self._illegal_reward, price)
+
+    def set_start(self, start: Start) -> None:
+        """Change how rounds begin, from the next deal on; as `SelfPlay.set_start`.
+
+        Raises:
+            ValueError: a name or a weight is wrong; nothing has changed.
+        """
+        self._terms = self._terms._replace(starts=starts_of(start))
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Change the bots, from the next episode of each game on.
+
+        Args:
+            opponents: as in the constructor. Of a mapping from bots to weights, each episode draws one bot for all
+                three seats, from its seed and its round number. A name is made into a bot only once.
+
+        Raises:
+            ValueError: a weight is wrong, or a bot cannot be made; nothing has changed.
+
+        >>> env = OkeyVectorEnv(2, opponents=lambda observation: observation.legal_actions[0])
+        >>> env.set_opponents({"random": 0.5, "greedy": 0.5})
+        """
+        panel = Panel(opponents, self._made)
+        bots = list(panel.bots)
+        numbers = np.zeros(len(self._bots), np.int64)
+        for old in np.unique(self._seated):
+            bot = self._bots[old]
+            numbers[old] = next((i for i, new in enumerate(bots) if new is bot), len(bots))
+            if numbers[old] == len(bots):
+                bots.append(bot)
+        for bot in panel.bots:
+            if all(bot is not old for old in self._bots):
+                bot.reset(self._settled)
+        self._panel, self._bots, self._seated = panel, bots, numbers[self._seated]
 
     def render(self) -> tuple[Any, ...]:
         """The whole table of each game as a picture or as text: a tuple of `N`."""
@@ -356,8 +480,9 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             steps = (self.games["turn"][waiting] - self._seats[waiting]) % NUM_SEATS  # from the learning seat
             waiting = waiting[steps != 0]
             steps = steps[steps != 0]
-            for number, bot in enumerate(self._opponents, start=1):
-                asked = waiting[steps == number] if len(self._opponents) > 1 else waiting
+            seated = self._seated[waiting, steps - 1]
+            for number, bot in enumerate(self._bots):
+                asked = waiting[seated == number] if len(self._bots) > 1 else waiting
                 if len(asked) == 0:
                     continue
                 records = np.zeros(len(asked), OBSERVATION)
@@ -366,8 +491,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
 
     def _settle(self, indices: npt.NDArray[np.int64]) -> None:
         """Pay for rounds that have ended, and deal the next rounds of matches that go on."""
-        paying = (self._seats, self._paid, self._earned, self._status)
-        settle_at(self.games, indices, self._matches, self._reward, *paying)
+        settle_at(self.games, indices, self._terms, self._purses)
 
     def _checked(self, bot: Bot, asked: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         wrong = first_illegal(self.games[asked], actions)
@@ -378,13 +502,16 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         return actions
 
     def _next_episode(self, indices: npt.NDArray[np.int64]) -> None:
-        next_episodes_at(self.games, indices, self._matches)
+        next_episodes_at(self.games, indices, self._terms)
         self._begin(indices)
 
     def _begin(self, indices: npt.NDArray[np.int64]) -> None:
-        """Set the learning seat in games that have just been dealt; no reward is paid yet."""
-        self._paid[indices] = 0
-        self._earned[indices] = 0
+        """Set the learning seat and the bots in games that have just been dealt; no reward is paid yet."""
+        self._purses.paid[indices] = 0
+        self._purses.earned[indices] = 0
+        if self._terms.dense != NOT_DENSE:
+            begin_dense_at(self.games, indices, self._purses.distances, self._purses.dense)
+        self._seated[indices] = self._panel.draw(self.games, indices)
         self._status[indices] = GOES_ON
         if self._learning_seat is None:
             episodes = self.games["round_number"][indices].astype(np.int64) // (MAX_ROUNDS if self._matches else 1)
@@ -414,20 +541,37 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         return {"final_obs": final, "_final_obs": is_done.copy(), "final_info": {}, "_final_info": is_done.copy()}
 
 
-def _deal_first(games: npt.NDArray[np.record], seed: int, deal: Deal | None, points: list[int]) -> None:
-    """Deal the first round of every game; game i has the seed derived from (seed, i)."""
+def _deal_first(
+    games: npt.NDArray[np.record],
+    seed: int,
+    starts: npt.NDArray[np.float64],
+    deal: Deal | None,
+    points: list[int],
+) -> None:
+    """Deal the first round of every game; game i has the seed derived from (seed, i). A `deal` precedes the starts."""
     games["scores"] = points
     deal_range(games, np.uint64(seed % 2**64), 0, len(games))
-    if deal is not None:
+    if deal is None:
+        start_range(games, starts, 0, len(games))
+    else:
         for game in games:
             deal.deal_into(game)
 
 
-def _reward_number(reward: str, matches: bool) -> int:
+def _terms(reward: str, matches: bool, start: Start) -> Terms:
+    """The terms of a batch.
+
+    Raises:
+        ValueError: the reward or the start is wrong.
+    """
     names, what = (MATCH_REWARD_NAMES, "matches") if matches else (REWARD_NAMES, "rounds")
-    if reward not in names:
-        raise ValueError(f"reward={reward!r} is not a reward of a batch of {what}: expected one of {', '.join(names)}")
-    return names.index(reward)
+    name = parse_reward(reward) if isinstance(reward, str) else None
+    if name is None or name.base not in names:
+        raise ValueError(
+            f"reward={reward!r} is not a reward of a batch of {what}: expected one of {', '.join(names)}, "
+            "perhaps with '+distance' or '+potential'"
+        )
+    return Terms(matches, names.index(name.base), DENSE_NAMES.index(name.term), name.weight, starts_of(start))
 
 
 def _illegal_text(games: npt.NDArray[np.record], i: int, action: int) -> str:

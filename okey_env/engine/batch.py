@@ -11,6 +11,7 @@ import numpy.typing as npt
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal
 from okey_env.engine.observe import look, observe, observe_events, observed_mask
+from okey_env.engine.starts import shorten_stock, start_round
 from okey_env.engine.state import NO_SEAT
 from okey_env.engine.turn import action_mask, apply, is_legal
 
@@ -64,6 +65,18 @@ def observed_masks(records: npt.NDArray[np.record], masks: npt.NDArray[np.int8])
 def deal_in(games: npt.NDArray[np.record], i: int, starter: int) -> None:
     """Deal the round of its seed and number in game i; `starter` is a seat or `NO_SEAT`."""
     deal(games[i], starter)
+
+
+@kernel
+def start_in(games: npt.NDArray[np.record], i: int, starts: npt.NDArray[np.float64]) -> None:
+    """Turn game i, which has just been dealt, into the start that it draws from a `(K, 2)` table of starts."""
+    start_round(games[i], starts)
+
+
+@kernel
+def shorten_stock_in(games: npt.NDArray[np.record], i: int, draws: int) -> None:
+    """Leave `draws` draws for each seat in the stock of game i, which has just been dealt."""
+    shorten_stock(games[i], draws)
 
 
 @kernel

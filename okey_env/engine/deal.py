@@ -48,6 +48,7 @@ def begin_round(
     game.indicator = indicator
     game.okey = okey
     game.stock_left = NUM_STOCK
+    game.set_aside = 0
     game.throws = 0
     game.offer = NO_TILE
     game.has_thrown = 0

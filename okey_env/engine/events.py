@@ -1,6 +1,7 @@
 """The events of a round in the log of a game: two bytes each."""
 
 import numpy as np
+import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
 from okey_env.tiles import NUM_SEATS
@@ -37,3 +38,9 @@ def unpack_event(entry: int | np.uint16) -> tuple[int, int, int]:
     """
     number = int(entry)
     return number // (_KINDS * NUM_SEATS), number // _KINDS % NUM_SEATS, number % _KINDS
+
+
+def unpack_events(entries: npt.NDArray[np.uint16]) -> tuple[npt.NDArray[np.int64], ...]:
+    """The events, the seats and the kinds of `(n,)` entries of the log: three arrays `(n,)`."""
+    numbers = entries.astype(np.int64)
+    return numbers // (_KINDS * NUM_SEATS), numbers // _KINDS % NUM_SEATS, numbers % _KINDS

@@ -6,13 +6,16 @@ of rounds in the match so far. The loops over many games serve both kinds of epi
 matches (`matches` is true).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal
+from okey_env.engine.starts import start_round
 from okey_env.engine.state import ENDED_TRUNCATED, NO_SEAT, NOT_ENDED
-from okey_env.engine.totals import REWARD_NAMES, fill_totals
+from okey_env.engine.totals import NOT_DENSE, REWARD_NAMES, Terms, begin_dense, fill_totals, pay_nearer
 from okey_env.tiles import NUM_SEATS
 
 MAX_ROUNDS = 256
@@ -132,60 +135,70 @@ def next_rounds_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64]
 
 
 @kernel
-def next_episodes_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], matches: bool) -> None:
-    """`next_episode` in each of the games at `(M,)` indices."""
+def next_episodes_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], terms: Terms) -> None:
+    """`next_episode` in each of the games at `(M,)` indices, with the starts of the terms."""
     for row in range(len(indices)):
-        next_episode(games[indices[row]], matches)
+        game = games[indices[row]]
+        next_episode(game, terms.matches)
+        start_round(game, terms.starts)
+
+
+class Purses(NamedTuple):
+    """The rewards of one seat in each of `N` games."""
+
+    seats: npt.NDArray[np.int64]
+    """`(N,)` the seat that is paid."""
+    paid: npt.NDArray[np.float32]
+    """`(N,)` the part of that seat's base total in the current round that was paid before."""
+    earned: npt.NDArray[np.float64]
+    """`(N,)` the rewards of that seat are added here."""
+    status: npt.NDArray[np.uint8]
+    """`(N,)` GOES_ON, TERMINATED or TRUNCATED."""
+    distances: npt.NDArray[np.int8]
+    """`(N, 4)` as in `pay_nearer`; only that seat's entry is used."""
+    dense: npt.NDArray[np.float32]
+    """`(N, 4)` as in `pay_nearer`; only that seat's entry is used."""
 
 
 @kernel
-def settle_at(
-    games: npt.NDArray[np.record],
-    indices: npt.NDArray[np.int64],
-    matches: bool,
-    reward: int,
-    seats: npt.NDArray[np.int64],
-    paid: npt.NDArray[np.float32],
-    earned: npt.NDArray[np.float64],
-    status: npt.NDArray[np.uint8],
-) -> None:
+def _earn(game: np.record, i: int, terms: Terms, purses: Purses, totals: npt.NDArray[np.float32]) -> None:
+    """Add what one seat of game i is due in the current round; `totals` is `(4,)`, overwritten."""
+    seat = purses.seats[i]
+    fill_match_totals(game, terms.reward, totals)
+    purses.earned[i] += totals[seat] - purses.paid[i]
+    purses.paid[i] = totals[seat]
+    if terms.dense != NOT_DENSE:
+        purses.earned[i] += pay_nearer(game, terms, seat, purses.distances[i], purses.dense[i])
+
+
+@kernel
+def settle_at(games: npt.NDArray[np.record], indices: npt.NDArray[np.int64], terms: Terms, purses: Purses) -> None:
     """For each round that has ended: add the reward of one seat, and deal the next round if the match goes on.
 
     Args:
         games: `(N,)` of GAME.
         indices: `(M,)` games to look at.
-        matches: whether an episode is a match.
-        reward: REWARD_*.
-        seats: `(N,)` the seat that is paid.
-        paid: `(N,)` the part of that seat's total that was paid before; updated.
-        earned: `(N,)` the reward of that seat is added here.
-        status: `(N,)` filled at the indices: GOES_ON, TERMINATED or TRUNCATED.
+        terms: the kind of episode, the reward and the starts.
+        purses: updated; `status` is filled at the indices.
     """
     totals = np.zeros(NUM_SEATS, np.float32)
     for row in range(len(indices)):
         i = indices[row]
         game = games[i]
-        status[i] = episode_status(game, matches)
+        purses.status[i] = episode_status(game, terms.matches)
         if game.ending != NOT_ENDED:
-            fill_match_totals(game, reward, totals)
-            earned[i] += totals[seats[i]] - paid[i]
-            paid[i] = totals[seats[i]]
-            if status[i] == GOES_ON:
+            _earn(game, i, terms, purses, totals)
+            if purses.status[i] == GOES_ON:
                 next_round(game)
-                paid[i] = 0.0
+                start_round(game, terms.starts)
+                purses.paid[i] = 0.0
+                if terms.dense != NOT_DENSE:
+                    begin_dense(game, purses.distances[i], purses.dense[i])
 
 
 @kernel
-def earn_all(
-    games: npt.NDArray[np.record],
-    reward: int,
-    seats: npt.NDArray[np.int64],
-    paid: npt.NDArray[np.float32],
-    earned: npt.NDArray[np.float64],
-) -> None:
-    """Add to `earned` the change of one seat's total in the current round of each of `(N,)` games; updates `paid`."""
+def earn_all(games: npt.NDArray[np.record], terms: Terms, purses: Purses) -> None:
+    """Add to `earned` what one seat is due in the current round of each of `(N,)` games."""
     totals = np.zeros(NUM_SEATS, np.float32)
     for i in range(len(games)):
-        fill_match_totals(games[i], reward, totals)
-        earned[i] += totals[seats[i]] - paid[i]
-        paid[i] = totals[seats[i]]
+        _earn(games[i], i, terms, purses, totals)

@@ -85,6 +85,7 @@ def observe(game: np.record, seat: int, seen: np.record) -> None:
     seen.has_thrown = ((game.has_thrown >> seat) | (game.has_thrown << (NUM_SEATS - seat))) & 15
     seen.shown_by = (game.shown_by - seat) & 3 if game.shown_by != NO_SEAT else NO_SEAT
     seen.last_chance = game.last_chance
+    seen.set_aside = game.set_aside
     seen.ending = game.ending
     seen.winner = (game.winner - seat) & 3 if game.winner != NO_SEAT else NO_SEAT
     seen.seat = seat

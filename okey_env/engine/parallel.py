@@ -14,6 +14,7 @@ import numpy.typing as npt
 from okey_env.actions import SHOW
 from okey_env.engine._jit import kernel, prange
 from okey_env.engine.deal import deal_round
+from okey_env.engine.hand.bits import as_int
 from okey_env.engine.match import (
     GOES_ON,
     TERMINATED,
@@ -24,7 +25,9 @@ from okey_env.engine.match import (
     next_round,
 )
 from okey_env.engine.observe import look
+from okey_env.engine.starts import start_round
 from okey_env.engine.state import NOT_ENDED
+from okey_env.engine.totals import NOT_DENSE, Terms, begin_dense, pay_nearer
 from okey_env.engine.turn import apply, is_legal
 from okey_env.tiles import NUM_SEATS
 
@@ -45,26 +48,21 @@ def deal_range(games: npt.NDArray[np.record], seed: np.uint64, start: int, stop:
         deal_round(games[i], seed, i)
 
 
-class Terms(NamedTuple):
-    """The kind of episode and the reward of the games of a batch."""
-
-    matches: bool
-    """Whether an episode is a match."""
-    reward: int
-    """REWARD_*."""
-
-
 class Payouts(NamedTuple):
     """The rewards of the last action, and the episodes that it ended."""
 
     paid: npt.NDArray[np.float32]
-    """`(N, 4)` the totals that were paid before; updated."""
+    """`(N, 4)` the base totals that were paid before; updated."""
     rewards: npt.NDArray[np.float32]
     """`(N, 4)`, filled: the reward of each seat for the action."""
     terminated: npt.NDArray[np.bool_]
     """`(N,)`, filled: the episode ended."""
     truncated: npt.NDArray[np.bool_]
     """`(N,)`, filled: the episode was truncated."""
+    distances: npt.NDArray[np.int8]
+    """`(N, 4)` as in `pay_nearer`; used only with a dense reward."""
+    dense: npt.NDArray[np.float32]
+    """`(N, 4)` as in `pay_nearer`; used only with a dense reward."""
 
 
 class Views(NamedTuple):
@@ -92,7 +90,7 @@ def advance_range(
     Args:
         games: `(N,)` of GAME.
         actions: `(N,)`, legal.
-        terms: the kind of episode and the reward.
+        terms: the kind of episode, the reward and the starts.
         payouts: filled for these games.
         start: the first game.
         stop: the game after the last.
@@ -100,6 +98,7 @@ def advance_range(
     paid, rewards = payouts.paid, payouts.rewards
     for i in range(start, stop):
         game = games[i]
+        mover = as_int(game.turn)
         apply(game, actions[i])
         over = game.ending != NOT_ENDED
         status = episode_status(game, terms.matches)
@@ -114,10 +113,19 @@ def advance_range(
         else:
             for seat in range(NUM_SEATS):
                 rewards[i, seat] = 0.0
+        if terms.dense != NOT_DENSE:
+            for seat in range(NUM_SEATS):
+                if over or seat == mover:  # no other rack has changed
+                    rewards[i, seat] += pay_nearer(game, terms, seat, payouts.distances[i], payouts.dense[i])
+        if not over:
+            continue
         if status != GOES_ON:
             next_episode(game, terms.matches)
-        elif over:
+        else:
             next_round(game)
+        start_round(game, terms.starts)
+        if terms.dense != NOT_DENSE:
+            begin_dense(game, payouts.distances[i], payouts.dense[i])
 
 
 @kernel(borrows=True)

@@ -2,9 +2,10 @@
 
 A world is made from the OBSERVATION alone. The *hidden order* lists all hidden tiles: first the tiles that nobody has
 seen in the racks of the right-hand neighbour, of the seat opposite and of the left-hand neighbour; then the covered
-tiles of the four heaps, if the rules show only the tops; then the stock. Every hidden order of the unseen tiles has the
-same probability. Throws, takes and finishes that a player passed up make no rack impossible, because they are free
-choices. Three facts do restrict the hidden order:
+tiles of the four heaps, if the rules show only the tops; then the stock; then the tiles that a short stock leaves aside
+(`okey_env.engine.starts`). Every hidden order of the unseen tiles has the same probability. Throws, takes and finishes
+that a player passed up make no rack impossible, because they are free choices. Three facts do restrict the hidden
+order:
 
 * A tile that was taken and not thrown since, and a shown twin, is in the rack where it was seen (R7.3).
 * If the stock is empty and the round goes on (R5.4), the seat to move can finish with the tile on offer.
@@ -84,7 +85,8 @@ def hide(seen: np.record, seed: np.uint64, tiles: npt.NDArray[np.uint8], sizes: 
         seed: determines the order.
         tiles: `(106,)` filled from the front with the kinds of the hidden tiles; the entries after them do not change.
         sizes: `(7,)` filled with the number of tiles in each stretch: the racks of the seats 1 to 3 (counted from the
-            observer), then the covered tiles in the heaps of the seats 0 to 3. The stock follows, `stock_left` tiles.
+            observer), then the covered tiles in the heaps of the seats 0 to 3. The stock follows, `stock_left` tiles,
+            then the tiles that lie aside.
 
     Returns:
         Whether an order was found, as in `resample`.
@@ -141,7 +143,7 @@ def _cover(seen: np.record, sizes: npt.NDArray[np.int64], state: np.uint64) -> n
     had = int(seen.throws) - 1
     if seen.phase == PHASE_THROW:
         had += 1
-    takes = had - (NUM_STOCK - int(seen.stock_left))
+    takes = had - (NUM_STOCK - int(seen.set_aside) - int(seen.stock_left))
     # Any turn except the coming one may have been a take. A heap without a top has lost all its tiles to takes.
     uncovered = np.zeros(NUM_SEATS, np.int64)
     free = np.zeros(NUM_SEATS, np.int64)
@@ -323,7 +325,7 @@ def _copy_open(seen: np.record, game: np.record) -> None:
     game.finish_kind = NO_TILE
     game.by_pairs = 0
     game.by_okey = 0
-    game.spare[:] = 0
+    game.set_aside = seen.set_aside
     game.num_events = 0
     game.log[:] = 0
     for step in range(NUM_SEATS):

@@ -92,7 +92,7 @@ GAME = _record(
         ("finish_kind", np.uint8),  # kind laid on the stock, or NO_TILE
         ("by_pairs", np.uint8),  # 0, 1: finished with seven pairs
         ("by_okey", np.uint8),  # 0, 1: the finishing tile counted as the okey
-        ("spare", np.uint8, (1,)),
+        ("set_aside", np.uint8),  # 0 … 44, tiles of the stock that are not in play (`okey_env.engine.starts`)
         ("num_events", np.uint16),  # entries of the log
         ("queue_next", np.uint8, (NUM_SEATS,)),  # index in `stock` of the next tile of each queue
         ("queue_end", np.uint8, (NUM_SEATS,)),  # index after its last tile; both 0 unless draw_queues
@@ -140,7 +140,8 @@ OBSERVATION = _record(
         ("can_draw", np.uint8),  # 0, 1
         ("can_take", np.uint8),  # 0, 1
         ("can_show", np.uint8),  # 0, 1
-        ("spare", np.uint8, (3,)),
+        ("set_aside", np.uint8),  # 0 … 44, unseen tiles that are neither in a rack nor in the stock
+        ("spare", np.uint8, (2,)),
         ("lost", np.uint8, (NUM_SEATS,)),
         ("won", np.uint8, (NUM_SEATS,)),
         ("last_throw", np.uint8, (NUM_SEATS,)),  # kind on top of each heap, or NO_TILE

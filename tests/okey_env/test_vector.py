@@ -135,7 +135,7 @@ def test_one_game_of_the_vector_env_is_the_single_env() -> None:
     seen, _ = many.reset(seed=4)
     single = okey_env.OkeyEnv(opponents="greedy", learning_seat=1)
     alone, _ = single.reset(seed=derive_seed(4, 2))
-    for bot in single._opponents:
+    for bot in single._panel.bots:
         bot.reset(4)  # in the batch the bots are reset with the seed of the batch
     single.round.deal(derive_seed(4, 2))
     single._bots_play()

@@ -6,9 +6,18 @@ import pytest
 from okey_env import Deal, Round, Rules, derive_seed
 from okey_env.actions import FINISH, NUM_ACTIONS
 from okey_env.engine.batch import act_in, apply_at, legal_at, look_at_seats
-from okey_env.engine.match import GOES_ON, MATCH_REWARD_NAMES, TRUNCATED, earn_all, next_episodes_at, settle_at
-from okey_env.engine.parallel import Payouts, Terms, Views, advance_parallel, advance_range, deal_range, look_range
+from okey_env.engine.match import (
+    GOES_ON,
+    MATCH_REWARD_NAMES,
+    TRUNCATED,
+    Purses,
+    earn_all,
+    next_episodes_at,
+    settle_at,
+)
+from okey_env.engine.parallel import Payouts, Views, advance_parallel, advance_range, deal_range, look_range
 from okey_env.engine.state import NOT_ENDED, OBSERVATION, new_games
+from okey_env.engine.totals import Terms
 from okey_env.tiles import NUM_SEATS
 
 POINTS = MATCH_REWARD_NAMES.index("points")
@@ -26,6 +35,8 @@ class Batch:
         self.paid = np.zeros((num_games, NUM_SEATS), np.float32)
         self.rewards = np.zeros((num_games, NUM_SEATS), np.float32)
         self.ended = np.zeros((2, num_games), np.bool_)
+        self.distances = np.zeros((num_games, NUM_SEATS), np.int8)
+        self.dense = np.zeros((num_games, NUM_SEATS), np.float32)
         self.views = Views(self.records, self.masks, self.seats)
         look_range(self.games, self.views, 0, num_games)
 
@@ -35,7 +46,7 @@ class Batch:
 
     def advance(self, actions: np.ndarray, parts: int) -> None:
         terms = Terms(matches=False, reward=POINTS)
-        payouts = Payouts(self.paid, self.rewards, self.ended[0], self.ended[1])
+        payouts = Payouts(self.paid, self.rewards, self.ended[0], self.ended[1], self.distances, self.dense)
         if parts == 1:
             advance_range(self.games, actions, terms, payouts, 0, len(self.games))
             look_range(self.games, self.views, 0, len(self.games))
@@ -101,18 +112,20 @@ def test_finishes_are_in_the_mask_of_what_is_seen() -> None:
 def test_a_seat_is_paid_once_for_a_round(matches: bool) -> None:
     batch = Batch(6, Rules(max_throws=20, void_points=1))
     every, seats = np.arange(6), np.array([0, 1, 2, 3, 0, 1])
-    paid, earned, status = np.zeros(6, np.float32), np.zeros(6), np.zeros(6, np.uint8)
+    earned, status = np.zeros(6), np.zeros(6, np.uint8)
+    purses = Purses(seats, np.zeros(6, np.float32), earned, status, batch.distances, batch.dense)
+    terms = Terms(matches, POINTS)
     for step in range(60):
         going = np.flatnonzero(batch.games["ending"] == NOT_ENDED)
         look_at_seats(batch.games, batch.games["turn"].astype(np.int64), batch.records, batch.masks)
         actions = np.array([np.flatnonzero(batch.masks[i])[step * 7 % batch.masks[i].sum()] for i in going], np.int64)
         apply_at(batch.games, going, actions)
-        earn_all(batch.games, POINTS, seats, paid, earned)
+        earn_all(batch.games, terms, purses)
     ended = batch.games.copy()
     assert (ended["ending"] != NOT_ENDED).all()  # cut off after 20 throws
     assert ended["lost"].any()
     for _ in range(2):  # the second time there is nothing left to pay
-        settle_at(batch.games, every, matches, POINTS, seats, paid, earned, status)
+        settle_at(batch.games, every, terms, purses)
     assert earned.tolist() == [-float(lost[seat]) for lost, seat in zip(ended["lost"], seats, strict=True)]
     assert (status == (GOES_ON if matches else TRUNCATED)).all()
     if matches:
@@ -120,5 +133,5 @@ def test_a_seat_is_paid_once_for_a_round(matches: bool) -> None:
         assert batch.games["scores"].tolist() == (ended["scores"] - ended["lost"]).tolist()
     else:
         assert batch.games.tobytes() == ended.tobytes()
-        next_episodes_at(batch.games, every, matches)
+        next_episodes_at(batch.games, every, terms)
         assert (batch.games["ending"] == NOT_ENDED).all()
