@@ -47,7 +47,7 @@ def test_gymnasium_makes_the_environment_of_the_task(id: str) -> None:
     assert first["observation"].tobytes() == own.reset()[0]["observation"].tobytes()
     assert first["observation"].shape == (3, size)
     plain: Any = one.unwrapped
-    assert [bot.name for bot in plain._opponents] == [okey_env.make_bot(TASKS[id].opponents).name]
+    assert {bot.name for bot in plain._opponents} == {okey_env.make_bot(TASKS[id].opponents).name}
     for _ in range(5_000):
         observation, reward, terminated, truncated, _ = one.step(int(np.flatnonzero(observation["action_mask"])[-1]))
         assert np.isfinite(float(reward))

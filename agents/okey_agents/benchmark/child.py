@@ -57,7 +57,7 @@ def run_job(job: Mapping[str, Any]) -> dict[str, Any]:
         return score.mean, score.margin
 
     try:
-        train = load_algorithm(identity["use"], job["file"], job["entry"])
+        train = load_algorithm(identity["use"], job["file"], job["entry"], identity["options"])
         budget = Budget(**identity["budget"], measurer=point, points=evaluation["curve_points"])
         bot = train(task, budget, identity["seed"], **identity["options"])
         cpu = budget.cpu
@@ -87,16 +87,17 @@ def run_job(job: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def load_algorithm(use: str, file: str | None, entry: str | None) -> Train:
+def load_algorithm(use: str, file: str | None, entry: str | None, options: Mapping[str, Any]) -> Train:
     """The function of an algorithm.
 
     Args:
         use: how the suite calls it.
         file: the file that holds the function; None: it is in the registry.
         entry: the name of the function in the file.
+        options: the keywords that it will be given.
 
     Raises:
-        ValueError: there is no such algorithm, or its file has no such function.
+        ValueError: there is no such algorithm, its file has no such function, or the function takes other arguments.
     """
     if file is None:
         module, name = _registered(use).split(":")
@@ -115,7 +116,7 @@ def load_algorithm(use: str, file: str | None, entry: str | None) -> Train:
     if not callable(train):
         raise ValueError(f"{path} has no function {entry}: expected `def {entry}(task, budget, seed, **options)`")
     try:
-        inspect.signature(train).bind("task", "budget", "seed")
+        inspect.signature(train).bind("task", "budget", "seed", **options)
     except TypeError as error:
         raise ValueError(f"{entry} of {path}: {error}: expected (task, budget, seed, **options)") from None
     return train  # type: ignore[no-any-return]

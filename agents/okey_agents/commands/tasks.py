@@ -23,29 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List or measure."""
-    from rich.console import Console
-    from rich.table import Table
-
     from okey_agents.provenance import provenance
-    from okey_env.tasks import REFERENCES, TASKS, Score, task
+    from okey_env.tasks import REFERENCES, TASKS, task
 
     tasks = [task(id) for id in arguments.only.split(",")] if arguments.only else list(TASKS.values())
-    bots = arguments.bots or list(REFERENCES)
     made = provenance()  # before the file is written, which changes a checkout that holds it
-    table = Table("task", *bots, title="reward in an episode, with 95 % intervals by deal", title_justify="left")
+    print("Reward in an episode, with 95 % intervals by deal:")
     for one in tasks:
-        if arguments.bots:
-            scores = {}
-            for bot in bots:
-                scores[bot] = Score(*_measured(arguments, one.id, bot, made))
-        else:
-            scores = {name: one.scores[name] for name in REFERENCES}
-        table.add_row(one.id, *(f"{scores[bot].mean:+.3f} ± {scores[bot].margin:.3f}" for bot in bots))
-    console = Console()
-    if not arguments.bots:
-        for one in tasks:
-            console.print(f"[bold]{one.id}[/bold]  {one.about}")
-    console.print(table)
+        print(f"\n{one.id}  {one.about}", flush=True)
+        for bot in arguments.bots or REFERENCES:
+            mean, margin = _measured(arguments, one.id, bot, made) if arguments.bots else one.scores[bot]
+            print(f"  {bot:18} {mean:+.3f} ± {margin:.3f}".replace("-0.000", "+0.000"), flush=True)
     return 0
 
 

@@ -29,7 +29,7 @@ def test_the_score_is_the_reward_of_the_environment(id: str) -> None:
     def steady(observation: Observation) -> int:
         return greedy.act(observation)
 
-    quiet = dataclasses.replace(TASKS[id], opponents=steady)  # type: ignore[arg-type]  # a task names its bots
+    quiet = dataclasses.replace(TASKS[id], opponents=steady, reward="soon")  # type: ignore[arg-type]  # a task names its bots
     expected = np.zeros(6)
     found = measure(quiet, steady, deals=6, seed=9)
     assert found.means.max() > 0
