@@ -86,6 +86,11 @@ class Task:
         return {**self.game, "opponents": self.opponents, "learning_seat": self.learning_seat}
 
     @property
+    def reward_unit(self) -> float:
+        """The size of a usual reward, by which a network may divide: 6 points for an ordinary finish, or 1."""
+        return 6.0 if self.reward.startswith(("zero_sum", "points")) else 1.0
+
+    @property
     def plays_arena(self) -> bool:
         """Whether the score is that of the arena: points in rounds that are dealt at random."""
         return self.episode == "round" and self.start is None and self.reward == "zero_sum"
