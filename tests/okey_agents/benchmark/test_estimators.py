@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from okey_agents.benchmark.curves import CPU, DECISIONS, band, reached
-from okey_agents.benchmark.estimators import Bootstrap, aggregate, compare, improvement, iqm, profile
+from okey_agents.benchmark.estimators import Bootstrap, Floats, aggregate, compare, improvement, iqm, profile
 from okey_agents.evaluate.statistics import t_quantile
 
 
@@ -100,7 +100,7 @@ def test_algorithms_without_a_common_task_are_not_compared() -> None:
         compare({"a": scores}, {"b": scores}, Bootstrap({"a": 20, "b": 20}))
 
 
-def curve(*points: tuple[float, float, float, float]) -> np.ndarray:  # type: ignore[type-arg]
+def curve(*points: tuple[float, float, float, float]) -> Floats:
     return np.array(points)
 
 
