@@ -224,7 +224,7 @@ class Record:
                 expected = " or ".join(wanted) or "no more"
                 raise self._fault(line, f"type={kind!r} after the {before}: expected {expected}")
             self._check(line, entry, kind)
-            if "set_aside" in entry and entry["set_aside"] not in _SET_ASIDE:
+            if "set_aside" in entry and not _is_set_aside(entry["set_aside"]):
                 raise self._fault(line, f"damaged: set_aside={entry['set_aside']!r}: expected a multiple of 4, 4 to 44")
             before = kind
             if kind == "deal":
@@ -468,6 +468,10 @@ def _is_seat(value: Any) -> bool:
     return _is_whole(value, 0, NUM_SEATS - 1)
 
 
+def _is_set_aside(value: Any) -> bool:
+    return _is_whole(value, NUM_SEATS, NUM_STOCK - NUM_SEATS) and value % NUM_SEATS == 0
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
@@ -519,7 +523,6 @@ _SHAPES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
         "standings": (lambda value: isinstance(value, list), "a list, the final standings"),
     },
 }
-_SET_ASIDE = range(NUM_SEATS, NUM_STOCK, NUM_SEATS)
 _AFTER: dict[str, tuple[str, ...]] = {
     "header": ("deal",),
     "deal": ("move",),

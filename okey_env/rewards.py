@@ -117,9 +117,14 @@ def distances(round: Round) -> npt.NDArray[np.int64]:
     return _distances(round.racks, round)
 
 
+def distances_dealt(round: Round) -> npt.NDArray[np.int64]:
+    """The melds distance of each rack after the deal: `(4,)`."""
+    return _distances(round.dealt_racks, round)
+
+
 def nearer(round: Round) -> npt.NDArray[np.int64]:
     """The tiles by which each rack is nearer to a finish by melds than after the deal: `(4,)`; below 0 if further."""
-    return _distances(round.dealt_racks, round) - distances(round)
+    return distances_dealt(round) - distances(round)
 
 
 def _distances(racks: npt.NDArray[np.uint8], round: Round) -> npt.NDArray[np.int64]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from okey_env.actions import NUM_ACTIONS
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine.batch import start_in
+from okey_env.engine.totals import distance_in
 from okey_env.interfaces import (
     Opponents,
     Panel,
@@ -23,7 +24,7 @@ from okey_env.interfaces import (
 from okey_env.match import Match
 from okey_env.record import Record
 from okey_env.render import RENDER_FPS, RENDER_MODES, Frame, Renderer
-from okey_env.rewards import RewardFunction, as_reward, illegal_reward
+from okey_env.rewards import DenseReward, RewardFunction, as_reward, distances_dealt, illegal_reward
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes
@@ -88,12 +89,13 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         self._illegal_reward = illegal_reward(reward, self.rules, matches=self.match is not None)
         self._starts = starts_of(start)
         self._panel = Panel(opponents)
-        self._opponents = self._panel.bots[:1] * (NUM_SEATS - 1)  # right, opposite, left in this episode
+        self._opponents = [self._panel.bots[i] for i in self._panel.seatings[0]]  # right, opposite, left
         self._learning_seat = learning_seat_of(learning_seat)
         self._on_illegal = on_illegal
         self._game_seed: int | None = None
         self._number = 0
         self._seat = 0
+        self._dealt = 0  # the distance of its rack after the deal, for a dense reward
         self._paid = 0.0  # the part of the current round's total that was paid
         self._earned = 0.0  # the rewards of rounds that ended since the last decision
         self._ended: tuple[bool, bool] | None = None
@@ -132,7 +134,8 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             self._seat_bots()
             self._show()
             self._seat = self._number % NUM_SEATS if self._learning_seat is None else self._learning_seat
-            self._paid, self._earned = self._due(), 0.0
+            self._begin_round()
+            self._earned = 0.0
             self._bots_play()
             if not self.round.over:
                 self._ended = None
@@ -189,7 +192,8 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         (self.match or self.round).restore(saved)
         self._game_seed, self._number = self.round.seed, (self.match or self.round).number
         self._seat_bots()
-        self._paid, self._earned, self._ended = self._due(), 0.0, self._how_ended()
+        self._begin_round()
+        self._earned, self._ended = 0.0, self._how_ended()
         return self._observation()
 
     def record(self, name: str = "learner") -> Record:
@@ -233,7 +237,19 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
 
     def _due(self) -> float:
         """The total of the learning seat in the current round."""
-        return float(self._total(self.round)[self._seat])
+        total = self._total
+        if not isinstance(total, DenseReward):
+            return float(total(self.round)[self._seat])
+        base = float(total.base(self.round)[self._seat])
+        if self.round.over and not total.keeps:
+            return base
+        return base + total.weight * (self._dealt - distance_in(self.round.games, 0, self._seat))
+
+    def _begin_round(self) -> None:
+        """Count rewards from the current state of the round on."""
+        if isinstance(self._total, DenseReward):  # undoing the events at each step would take longer than the step
+            self._dealt = int(distances_dealt(self.round)[self._seat])
+        self._paid = self._due()
 
     def _bots_play(self) -> None:
         """Let the bots move until the learning seat is to move or the episode is over."""
@@ -244,7 +260,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             self._earned += self._due() - self._paid
             self.match.next_round()
             start_in(self.round.games, 0, self._starts)
-            self._paid = self._due()
+            self._begin_round()
 
     def _bots_move(self) -> None:
         while not self.round.over and self.round.turn != self._seat:
@@ -258,8 +274,9 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             self._show()
 
     def _seat_bots(self) -> None:
-        """Draw the bots of the episode, whose first round has just been dealt."""
-        self._opponents = [self._panel.bots[i] for i in self._panel.draw(self.round.games, _ONLY)[0]]
+        """Draw the bots of the episode, whose first round has just been dealt, if there is a choice."""
+        if len(self._panel.seatings) > 1:
+            self._opponents = [self._panel.bots[i] for i in self._panel.draw(self.round.games, _ONLY)[0]]
 
     def _observation(self) -> dict[str, npt.NDArray[Any]]:
         seen = self.round.observe(self._seat)

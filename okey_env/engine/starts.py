@@ -38,6 +38,7 @@ STREAM_OF_STARTS = np.uint64(1)
 STREAM_OF_EXCHANGES = np.uint64(2)
 STREAM_OF_OPPONENTS = np.uint64(3)
 
+_FIXED_STREAM = np.uint64(1)
 _U11 = np.uint64(11)
 _UNIT = 2.0**-53
 
@@ -120,9 +121,9 @@ def lay_by_colours(game: np.record, wanted: int, state: np.uint64) -> None:
     """Give every rack the wanted distance without chance: the way out if random exchanges do not suffice.
 
     Each seat gets the numbers 1 to 13 of one colour, and the 5 or the 10 a second time: melds 1-5, 5-9, 10-13 or 1-5,
-    6-10, 10-13. The starter gets one more tile. Then the first exchanges are made that lengthen the distance by 1 each.
-    The stock is sorted meanwhile, so the racks depend on nothing but the indicator, the starter and the switch of runs
-    over the 13, and a test looks at all of them. The stock is shuffled at the end.
+    6-10, 10-13. The starter gets one more tile. Exchanges then lead away from a finish, which is easy. They use a
+    fixed stream and a sorted stock, so the racks depend on nothing but the indicator, the starter, the wanted distance
+    and the switch of R4.1, and a test looks at all of them. The stock is shuffled at the end.
     """
     left = np.full(NUM_KINDS, 2, np.int64)
     left[game.indicator] -= 1
@@ -142,9 +143,9 @@ def lay_by_colours(game: np.record, wanted: int, state: np.uint64) -> None:
         for _ in range(left[kind]):
             game.stock[place] = kind
             place += 1
+    fixed = _FIXED_STREAM
     for seat in range(NUM_SEATS):
-        for _ in range(wanted):
-            _lengthen(game, seat)
+        fixed = _bring_rack_to(game, seat, wanted, MOST_EXCHANGES, fixed)
     shuffle(game.stock, state)
 
 
@@ -152,22 +153,6 @@ def lay_by_colours(game: np.record, wanted: int, state: np.uint64) -> None:
 def _lay(game: np.record, seat: int, kind: int, left: npt.NDArray[np.int64]) -> None:
     add_tile(game, seat, kind)
     left[kind] -= 1
-
-
-@kernel
-def _lengthen(game: np.record, seat: int) -> None:
-    """Make the first exchange with the stock after which the rack is one tile further from a finish."""
-    run_13_1 = game.rules.run_13_1 != 0
-    hand = hand_of(game, seat)
-    distance = _distance(hand, run_13_1)
-    for kind in range(NUM_KINDS):
-        if game.rack[seat, kind] == 0:
-            continue
-        for place in range(NUM_STOCK):
-            comes = as_int(game.stock[place])
-            if comes != kind and _distance(with_tile(without_tile(hand, kind), comes), run_13_1) > distance:
-                _exchange(game, seat, kind, place)
-                return
 
 
 @linked("void", GAME, "int64", "int64", borrows=False)

@@ -27,6 +27,11 @@ COMBINATIONS: list[dict[str, Any]] = [
     for reward in REWARDS
     for encoder in ENCODERS
 ]
+CURRICULA: list[dict[str, Any]] = [
+    {"reward": "zero_sum+distance", "start": {"deal": 1, "distance-1": 1, "short-2": 1}},
+    {"reward": "win+0.5*potential", "start": "distance-2"},
+    {"reward": "placement+distance", "start": "short-3", "episode": "match"},
+]
 
 # R5 finishes with melds; the okey is Y5
 FINISHED = "R1 R2 R3 R4 | B4 B5 B6 | K7 K8 K9 | Y10 Y11 Y12 Y13 | R5"
@@ -45,7 +50,7 @@ def play(env: Any, seed: int) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("arguments", COMBINATIONS, ids=lambda c: "-".join(c.values()))
+@pytest.mark.parametrize("arguments", [*COMBINATIONS, *CURRICULA], ids=lambda c: "-".join(map(str, c.values())))
 def test_pettingzoo_contract(arguments: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     official.api_test(make(**arguments), num_cycles=200)
     official.seed_test(lambda: make(**arguments), num_cycles=200)

@@ -359,6 +359,42 @@ def test_tiles_that_the_seed_does_not_deal_must_be_marked_as_chosen() -> None:
         Record([record.lines[0], line]).verify()
 
 
+@pytest.mark.parametrize("episode", ["round", "match"])
+@pytest.mark.parametrize("start", ["distance-1", "short-2", {"deal": 1, "distance-3": 1, "short-5": 1}], ids=str)
+def test_rounds_with_a_start_are_found_again(episode: str, start: Any, tmp_path: Path) -> None:
+    env = okey_env.raw_env({"void_points": 3, "start_points": 5, "max_throws": 90}, episode=episode, start=start)
+    rng = random.Random(1)
+    for seed in range(6):
+        env.reset(seed=seed)
+        path = tmp_path / "record.jsonl"
+        writer = RecordWriter(path)
+        while not (env.terminations["player_0"] or env.truncations["player_0"]):
+            env.step(rng.choice(env.round.legal_actions()))
+            writer.update(env.match or env.round)
+        record = env.record(["seat 0", "seat 1", "seat 2", "seat 3"])
+        assert record.complete
+        record.verify()
+        assert Record.read(path).lines == record.lines
+        assert record.at(-1).round.save() == env.save()
+        deals = [json.loads(line) for line in record.lines if '"type": "deal"' in line]
+        if start == "short-2":
+            assert [deal["set_aside"] for deal in deals] == [40] * len(deals)
+            assert all(deal["by_seed"] for deal in deals)  # the tiles are those of the seed
+        elif start == "distance-1":
+            assert not any(deal["by_seed"] or "set_aside" in deal for deal in deals)
+
+
+@pytest.mark.parametrize("value", [0, 3, 48, "4", None, True, 4.0])
+def test_an_impossible_number_of_tiles_aside_is_refused(value: Any) -> None:
+    env = okey_env.raw_env(start="short-2")
+    env.reset(seed=1)
+    lines = env.record().lines
+    deal = json.loads(lines[1])
+    assert deal["set_aside"] == 40
+    with pytest.raises(ValueError, match=r"line 2: damaged: set_aside=.*: expected a multiple of 4, 4 to 44"):
+        Record([lines[0], json.dumps({**deal, "set_aside": value})])
+
+
 def test_names_are_checked() -> None:
     with pytest.raises(ValueError, match=r"players=\['a'\]: expected 4 printable names"):
         Record.of(Round(seed=1), ["a"])

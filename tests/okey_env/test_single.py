@@ -29,6 +29,13 @@ def test_gymnasium_contract(rules: str, opponents: object) -> None:
     check_env(env.unwrapped)
 
 
+@pytest.mark.parametrize("episode", ["round", "match"])
+def test_gymnasium_contract_with_a_curriculum(episode: str) -> None:
+    start = {"deal": 1.0, "distance-1": 1.0, "short-3": 1.0}
+    env = OkeyEnv(reward="zero_sum+distance", start=start, opponents={"random": 1.0, "greedy": 2.0}, episode=episode)
+    check_env(env, skip_render_check=True)
+
+
 def play(env: OkeyEnv, seed: int) -> list[tuple[bytes, float, bool]]:
     rng = random.Random(seed)
     told = []

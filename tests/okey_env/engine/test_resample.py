@@ -12,6 +12,7 @@ import pytest
 
 from okey_env import Deal, Round, hands
 from okey_env.engine._jit import JIT_IS_OFF
+from okey_env.engine.batch import shorten_stock_in
 from okey_env.engine.hand import BIT_OF_KIND, finishing_pairs, melds_distance
 from okey_env.engine.resample import resample_all
 from okey_env.engine.state import GAME, NO_TILE, PHASE_THROW
@@ -98,6 +99,35 @@ def check(games: Games, i: int) -> None:
     assert game["finish_pairs"] == (finishing_pairs(*hand) if throwing else 0)
     assert game["offer"] == (NO_TILE if throwing else game["pile"][turn - 1, game["pile_height"][turn - 1] - 1])
     assert len(stock) == game["stock_left"]
+
+
+@pytest.mark.parametrize("rules", RULES[:3], ids=str)
+@pytest.mark.parametrize("seed", range(2 if JIT_IS_OFF else 12))
+def test_worlds_of_a_short_stock_leave_its_tiles_aside(seed: int, rules: str | Mapping[str, Any]) -> None:
+    round = Round(rules, seed=seed)
+    shorten_stock_in(round.games, 0, 3)
+    rng = random.Random(seed)
+    for _ in range(seed * 2):
+        legal = [action for action in round.legal_actions() if action < 56]
+        before = round.save()
+        round.apply(rng.choice([1, 2]) if {1, 2} <= set(legal) else legal[-1])
+        if round.over:
+            round.restore(before)
+            break
+    for seat in range(4):
+        seen = round.observe(seat)
+        games = worlds(seen, 4, seed=seed)
+        for i, game in enumerate(games):
+            other = Round()
+            other.restore(to_bytes(games, i))
+            assert other.observe(seat) == seen
+            assert (other.set_aside, other.stock_left) == (36, round.stock_left)
+            stock = stock_of(games, i)
+            together = game["rack"][:, :NUM_KINDS].sum(axis=0) + game["heap"][:, :NUM_KINDS].sum(axis=0)
+            aside = total_counts(int(game["indicator"])) - together - np.bincount(stock, minlength=NUM_KINDS)
+            assert (aside >= 0).all()
+            assert aside.sum() == 36
+            assert game["rack"].sum(axis=1).tolist() == round.fields["rack"][0].sum(axis=1).tolist()
 
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
