@@ -94,6 +94,7 @@ def draw_table(what: str, weights: Mapping[Any, float]) -> tuple[list[Any], npt.
     Raises:
         ValueError: a weight is not a number, 0 or more, or none is above 0; the message begins with `what`.
     """
+    weight: Any  # it may come from a configuration and be of any type
     for key, weight in weights.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
             raise ValueError(f"{what}={dict(weights)!r} has the weight {weight!r} for {key!r}: expected 0 or more")

@@ -43,7 +43,7 @@ exactly what it has paid. A new weight alone pays nothing.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -188,7 +188,7 @@ def parse_reward(reward: str) -> RewardName:
     return RewardName(base, term, weight)
 
 
-def check_weight(weight: float, reward: str) -> float:
+def check_weight(weight: Any, reward: str) -> float:
     """A new weight for the dense term of a reward, checked.
 
     Raises:

@@ -558,7 +558,7 @@ def _deal_first(
             deal.deal_into(game)
 
 
-def _terms(reward: str, matches: bool, start: Start) -> Terms:
+def _terms(reward: Any, matches: bool, start: Start) -> Terms:
     """The terms of a batch.
 
     Raises:

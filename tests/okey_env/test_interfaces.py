@@ -31,7 +31,8 @@ class Named:
 
 
 def first_actions(masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-    return masks.argmax(axis=1)
+    actions: npt.NDArray[np.int64] = masks.argmax(axis=1)
+    return actions
 
 
 # --- starts -------------------------------------------------------------------------------------------------
@@ -251,5 +252,5 @@ def test_wrong_opponents_are_refused_and_change_nothing(opponents: Any, message:
     bots, seats = list(env._bots), env._seated.tolist()
     for make in (env.set_opponents, OkeyEnv, OkeyVectorEnv):
         with pytest.raises(ValueError, match=message):
-            make(opponents=opponents)  # type: ignore[operator]  # three of them take it by name
+            make(opponents=opponents)
     assert (env._bots, env._seated.tolist()) == (bots, seats)

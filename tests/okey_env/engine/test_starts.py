@@ -79,7 +79,7 @@ def test_every_rack_has_exactly_the_distance(wanted: int, rules: Rules) -> None:
 @pytest.mark.parametrize("run_13_1", [True, False])
 def test_the_way_out_gives_the_distance_for_every_indicator_and_starter(run_13_1: bool) -> None:
     """`lay_by_colours` uses no chance, so these are all the racks that it can ever lay."""
-    deals = [(face, starter) for face in range(52) for starter in range(4)]
+    deals = [(face, starter) for face in range(0, 52, 26 if JIT_IS_OFF else 1) for starter in range(4)]
     games = new_games(Rules(run_13_1=run_13_1), len(deals))
     for game, (face, starter) in zip(games, deals, strict=True):
         Deal(indicator=face_text(face), starter=starter).deal_into(game)
