@@ -7,8 +7,8 @@
 >>> observation["action_mask"].shape
 (109,)
 
-Importing this package registers `okey/round-v0` and `okey/match-v0` with PettingZoo, `okey/Round-v0` and
-`okey/Match-v0` with Gymnasium.
+Importing this package registers the tasks of `okey_env.tasks`, such as `okey/Round-v0`, with Gymnasium, and
+`okey/round-v0`, `okey/match-v0` and `okey/SelfPlay-v0` with PettingZoo.
 """
 
 import importlib
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from okey_env.round import Round, derive_seed
     from okey_env.rules import Rules
     from okey_env.single import OkeyEnv
+    from okey_env.tasks import TASKS, Task, task
     from okey_env.vector import OkeyVectorEnv, SelfPlay
 
 __version__ = "0.1.0"
@@ -46,6 +47,9 @@ _MODULE_OF = {
     "Round": "round",
     "Rules": "rules",
     "SelfPlay": "vector",
+    "TASKS": "tasks",
+    "Task": "tasks",
+    "task": "tasks",
     "as_encoder": "encoders",
     "bot_names": "bots",
     "derive_seed": "round",
@@ -56,6 +60,7 @@ _MODULE_OF = {
 _MODULES = ("actions", "hands", "rewards", "tiles")
 
 __all__ = [
+    "TASKS",
     "Bot",
     "Deal",
     "Encoder",
@@ -68,6 +73,7 @@ __all__ = [
     "Round",
     "Rules",
     "SelfPlay",
+    "Task",
     "actions",
     "as_encoder",
     "bot_names",
@@ -78,6 +84,7 @@ __all__ = [
     "masks_of",
     "raw_env",
     "rewards",
+    "task",
     "tiles",
 ]
 
@@ -101,15 +108,20 @@ def _register() -> None:
     import gymnasium
     import pettingzoo
 
+    from okey_env.tasks import TASKS
+
     for episode in ("round", "match"):
-        options = {"episode": episode}
-        pettingzoo.register("aec", f"okey/{episode}-v0", entry_point="okey_env.aec:env", kwargs=options)
-        gymnasium.register(
-            f"okey/{episode.title()}-v0",
-            entry_point="okey_env.single:OkeyEnv",
-            vector_entry_point="okey_env.vector:OkeyVectorEnv",
-            kwargs=options,
-        )
+        pettingzoo.register("aec", f"okey/{episode}-v0", entry_point="okey_env.aec:env", kwargs={"episode": episode})
+    for task in TASKS.values():
+        if task.only_self_play:
+            pettingzoo.register("aec", task.id, entry_point="okey_env.aec:env", kwargs=task.game)
+        else:
+            gymnasium.register(
+                task.id,
+                entry_point="okey_env.single:OkeyEnv",
+                vector_entry_point="okey_env.vector:OkeyVectorEnv",
+                kwargs=task.environment,
+            )
 
 
 _register()

@@ -5,7 +5,7 @@
 | agents | `player_0` … `player_3`, the seats in playing order |
 | actions | `Discrete(109)`, see `okey_env.actions`; draw source and throw are two decisions of one agent |
 | observation | `{"observation": encoder's array, "action_mask": (109,) int8}`; the mask is all 0 off turn |
-| reward | `points`, `zero_sum`, `win`, for matches `placement`; with `+distance` or `+potential`; or a function |
+| reward | `points`, `zero_sum`, `win`, `soon`, `placement`; with `+distance` or `+potential`; or a function |
 | `episode="round"` | one round; a finish or an empty stock terminates, `max_throws` truncates |
 | `episode="match"` | rounds until somebody has no points left (R8); the score is in the observation |
 | `start` | how rounds are dealt: `deal`, near a finish, with a short stock, or a mixture with weights |
@@ -59,7 +59,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
     Args:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, `placement`, one of them with `+distance` or `+potential`
+        reward: `points`, `zero_sum`, `win`, `soon`, `placement`, one of them with `+distance` or `+potential`
             (`okey_env.rewards`), or a function from a `Round` to the four totals.
         render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
         max_cycles: the round is truncated after this many turns of each seat, unless `max_throws` of the rules is

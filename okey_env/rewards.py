@@ -11,7 +11,11 @@ back if it is not part of the final total.
 | `points` | minus the points it has lost (R6), 0 or less | minus all points lost |
 | `zero_sum` | points others lost to it minus points it lost to others | 0 |
 | `win` | 1 for the winner, -1/3 for the others; a void round 0; with teams 1 and -1 | 0 |
+| `soon` | for the winner, and its partner, the share of the throws left; others 0 | that share, or twice that |
 | `placement` | the seat's share of winning the match (R8.3), 1 for a whole win, else 0 | 0 |
+
+`soon` pays the same for a finish of any kind, and more the sooner it comes: 1 − throws / (`max_throws` + 1), which is 1
+before the first throw and more than 0 at the last. With a small `max_throws` it is play against the clock.
 
 In a match every round pays, and the reward of the match is their sum. `placement` is for matches only and is 0 until
 the last round has ended. Then a loser has -1/3, or -1 if two seats win or teams play. Seats that share a win have the
@@ -83,6 +87,16 @@ def win(round: Round) -> list[float]:
     return [1.0 if seat == winner else -1.0 / (NUM_SEATS - 1) for seat in range(NUM_SEATS)]
 
 
+def soon(round: Round) -> list[float]:
+    """For the winner and its partner, the share of the throws that were left; 0 for the others."""
+    winner = round.winner
+    if winner is None:
+        return [0.0] * NUM_SEATS
+    left = 1 - int(round.fields["throws"][0]) / (round.rules.max_throws + 1)
+    partners = (0, 2) if round.rules.teams else (0,)
+    return [left if (seat - winner) % NUM_SEATS in partners else 0.0 for seat in range(NUM_SEATS)]
+
+
 def placement(round: Round) -> list[float]:
     """The share of the win of each seat, scaled so that a whole win is 1 and the four sum to 0; 0 before the end."""
     won = shares(round)
@@ -90,7 +104,7 @@ def placement(round: Round) -> list[float]:
     return [float((NUM_SEATS * share - winners) / (NUM_SEATS - winners)) for share in won]
 
 
-REWARDS: dict[str, RewardFunction] = {"points": points, "zero_sum": zero_sum, "win": win}
+REWARDS: dict[str, RewardFunction] = {"points": points, "zero_sum": zero_sum, "win": win, "soon": soon}
 """The rewards of a round by name."""
 MATCH_REWARDS: dict[str, RewardFunction] = {**REWARDS, "placement": placement}
 """The rewards of a match by name."""
@@ -225,7 +239,7 @@ def illegal_reward(reward: str | RewardFunction, rules: Rules, *, matches: bool 
     """
     base, term, weight = parse_reward(reward) if isinstance(reward, str) else RewardName("", "", 0.0)
     tiles = MOST_TILES * (MAX_ROUNDS if matches and term == "distance" else 1)
-    if base in ("win", "placement"):
+    if base in ("win", "soon", "placement"):
         return -1.0 - weight * tiles
     return -worst_loss(rules) - (START_POINTS_RANGE[1] - 1 if matches else 0) - weight * tiles
 

@@ -89,8 +89,8 @@ class SelfPlay:
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name; None: no `observations`.
         seed: determines all deals; None: a random one.
-        reward: `points`, `zero_sum`, `win`, for matches `placement`; with `+distance` or `+potential` also a seat's own
-            way to a finish, see `okey_env.rewards`.
+        reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`; with `+distance` or `+potential` also
+            a seat's own way to a finish, see `okey_env.rewards`.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
         start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
             weights; see `set_start`.
@@ -261,7 +261,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         num_envs: `N`.
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
-        reward: `points`, `zero_sum`, `win`, for matches `placement`; with `+distance` or `+potential` also the
+        reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`; with `+distance` or `+potential` also the
             learner's own way to a finish, see `okey_env.rewards`.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`. Or a mapping of bots to weights, see

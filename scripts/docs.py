@@ -1,5 +1,6 @@
 """Write the pages of docs/ that are made from the code: `.venv/bin/python scripts/docs.py`. A test compares them."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from okey_agents.thinking.scorer import context, features
 from okey_env.encoders import ENCODERS
 from okey_env.encoders.encoder import size_of, table_of
 from okey_env.rule_sheet import markdown
+from okey_env.tasks import REFERENCES, SCORES_FILE, TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -102,7 +104,56 @@ def rules_page() -> str:
     return RULES_HEAD + markdown() + RULES_FOOT
 
 
-PAGES = {"encoders.md": encoders_page, "features.md": features_page, "rules.md": rules_page}
+TASKS_HEAD = """# Tasks
+
+A task is an environment with an id and a score: the mean reward in an episode of the bot in the learning seat.
+`okey benchmark` trains on tasks ([benchmark.md](benchmark.md)), and `okey_env.task(id)` gives one.
+
+```python
+import gymnasium
+import okey_env
+
+env = gymnasium.make("okey/Race-v0")
+many = gymnasium.make_vec("okey/Round-v0", num_envs=64)
+four_seats = okey_env.task("okey/SelfPlay-v0").self_play(num_games=64, seed=1)
+print(okey_env.task("okey/Round-v0").normalised(1.0))  # 0 is `random`, 1 is `expert`
+```
+
+`okey/SelfPlay-v0` is an environment of PettingZoo, for four learning seats; the others are Gymnasium's, with one.
+Under `soon` the winner is paid the share of the throws that are left, under `win` 1, under `zero_sum` points, under
+`placement` 1 for a won match (`okey_env.rewards`).
+
+This page is made by `scripts/docs.py`.
+"""
+
+
+def tasks_page() -> str:
+    """The tasks, their keywords, and the scores of known bots."""
+    names = list(REFERENCES)
+    lines = [
+        TASKS_HEAD,
+        "## What is asked",
+        "",
+        "| id | task | reward | opponents | encoder |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{task.id}` | {task.about} | `{task.reward}` | `{task.opponents}`{' for the score' * task.only_self_play} "
+        f"| `{task.encoder}` |"
+        for task in TASKS.values()
+    ]
+    lines += ["", "## Scores", "", "The mean reward in an episode, with 95 % intervals clustered by deal. `learned` is"]
+    lines += [f"`{REFERENCES['learned']}`.", "", f"| id | {' | '.join(f'`{name}`' for name in names)} |"]
+    lines.append("|---" * (len(names) + 1) + "|")
+    for task in TASKS.values():
+        scores = [f"{task.scores[name].mean:+.3f} ± {task.scores[name].margin:.3f}" for name in names]
+        lines.append(f"| `{task.id}` | {' | '.join(scores)} |".replace("-0", "−0").replace("| -", "| −"))
+    made = json.loads(SCORES_FILE.read_text(encoding="utf-8"))["made"]
+    facts = {f"{one['date'][:10]}, commit {one['commit'][:8]}, `{one['command']}`." for one in made.values()}
+    return "\n".join([*lines, "", *sorted(facts)]) + "\n"
+
+
+PAGES = {"encoders.md": encoders_page, "features.md": features_page, "rules.md": rules_page, "tasks.md": tasks_page}
 """The pages by file name."""
 
 

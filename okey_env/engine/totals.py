@@ -12,7 +12,8 @@ from okey_env.tiles import NUM_SEATS
 
 REWARD_POINTS = 0
 REWARD_ZERO_SUM = 1
-REWARD_NAMES = ("points", "zero_sum", "win")
+REWARD_SOON = 3
+REWARD_NAMES = ("points", "zero_sum", "win", "soon")
 
 NOT_DENSE = 0
 DENSE_DISTANCE = 1  # kept at the end of the round
@@ -46,6 +47,9 @@ def fill_totals(game: np.record, reward: int, totals: npt.NDArray[np.float32]) -
             totals[seat] = np.float32(game.won[seat]) - np.float32(game.lost[seat]) + np.float32(void)
         elif game.winner == NO_SEAT:
             totals[seat] = 0.0
+        elif reward == REWARD_SOON:
+            wins = seat == game.winner or (game.rules.teams != 0 and (seat + game.winner) % 2 == 0)
+            totals[seat] = 1.0 - game.throws / (game.rules.max_throws + 1) if wins else 0.0
         elif game.rules.teams != 0:
             totals[seat] = 1.0 if (seat + game.winner) % 2 == 0 else -1.0
         else:

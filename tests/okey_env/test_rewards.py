@@ -13,7 +13,7 @@ import pytest
 
 import okey_env
 from okey_env import Deal, Match, Observation, OkeyEnv, OkeyVectorEnv, Round, Rules, SelfPlay, derive_seed, env, hands
-from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW
+from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW, to_text
 from okey_env.resample import worlds
 from okey_env.rewards import (
     MOST_TILES,
@@ -23,6 +23,7 @@ from okey_env.rewards import (
     illegal_reward,
     nearer,
     parse_reward,
+    soon,
     worst_loss,
 )
 from okey_env.rules import PRESETS
@@ -83,6 +84,35 @@ def test_a_lost_match_costs_no_more_than_leaving_it_illegally() -> None:
     """Seat 1 loses 20 of its 21 points, and then the dearest round."""
     rules = Rules(start_points=21)
     assert -illegal_reward("zero_sum", rules, matches=True) >= 20 + dearest_finish(rules).lost[1]
+
+
+@pytest.mark.parametrize("teams", [False, True])
+def test_soon_pays_the_share_of_the_throws_left(teams: bool) -> None:
+    """The starter finishes at once; in a second round seat 1 finishes after the first throw of four."""
+    rack = "R1 * R9 R9 R4 R4 B5 B5 B7 B7 K9 K9 Y1 Y1 *"
+    rules = Rules(max_throws=3, teams=teams)
+    round = Round(rules, seed=1, deal=Deal(indicator="R1", racks=(rack, None, None, None), starter=0))
+    assert soon(round) == [0, 0, 0, 0]
+    round.apply("finish *")
+    assert soon(round) == [1, 0, 1 if teams else 0, 0]
+    almost = "R9 R9 R4 R4 B5 B5 B7 B7 K9 K9 Y1 Y1 R3 R3"
+    later = Round(rules, seed=1, deal=Deal(indicator="R1", racks=(None, almost, None, None), starter=0))
+    later.apply(later.legal_actions()[-1])
+    later.apply("draw")
+    later.apply(next(action for action in later.legal_actions() if to_text(action, later.okey).startswith("finish")))
+    assert later.winner == 1
+    assert soon(later) == [0, 0.75, 0, 0.75 if teams else 0]
+
+
+def test_soon_pays_nothing_if_nobody_finishes() -> None:
+    round = Round(Rules(max_throws=1), seed=1)
+    round.apply(round.legal_actions()[-1])
+    assert round.over
+    assert soon(round) == [0, 0, 0, 0]
+
+
+def test_an_illegal_action_costs_more_than_the_worst_of_soon() -> None:
+    assert illegal_reward("soon", Rules()) == -1.0
 
 
 # --- dense terms --------------------------------------------------------------------------------------------
