@@ -80,7 +80,7 @@ def kinds_shapes(encoder: Encoder, width: int, pooled: int) -> dict[str, tuple[i
         "value": (1, pooled),
     }
     if places.after_size:
-        layers |= {"source.0": (SOURCE_WIDTH, places.after_size + pooled), "source.2": (1, SOURCE_WIDTH)}
+        layers |= {"source.0": (SOURCE_WIDTH, 2 * places.after_size + pooled), "source.2": (2, SOURCE_WIDTH)}
     layers["rest"] = (1 if places.after_size else 3, pooled)
     for name, (outputs, inputs) in layers.items():
         shapes |= {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
@@ -231,14 +231,12 @@ def _run_kinds(seen: Floats, at: Places, layers: _Layers, scores: Floats) -> Non
 
     moves = 0
     if at.after_size > 0:
+        moves = 2  # draw, take
         source = np.empty((count, len(layers.source_bias)), np.float32)
-        while moves < 2:  # draw, take
-            start = at.after + moves * at.after_size
-            run_layer(pooled, layers.source_pooled, layers.source_bias, False, source)
-            add_products(seen[:, start : start + at.after_size], layers.source_after, source)
-            cut_below_zero(source)
-            run_layer(source, layers.source_out, layers.source_out_bias, False, scores[:, moves : moves + 1])
-            moves += 1
+        run_layer(pooled, layers.source_pooled, layers.source_bias, False, source)
+        add_products(seen[:, at.after : at.after + 2 * at.after_size], layers.source_after, source)
+        cut_below_zero(source)
+        run_layer(source, layers.source_out, layers.source_out_bias, False, scores[:, :moves])
     run_layer(pooled, layers.rest, layers.rest_bias, False, scores[:, moves:THROW])
 
 
@@ -274,8 +272,8 @@ class KindsNetwork:
             second_bias=weights["second.bias"],
             lay=weights["lay.weight"],
             lay_bias=weights["lay.bias"],
-            source_after=source[: at.after_size],
-            source_pooled=source[at.after_size :],
+            source_after=source[: 2 * at.after_size],
+            source_pooled=source[2 * at.after_size :],
             source_bias=source_bias,
             source_out=source_out,
             source_out_bias=source_out_bias,

@@ -61,11 +61,8 @@ def kinds_model(encoder: Encoder, arrays: Arrays, *, half: bool = False) -> byte
     moves = [graph.linear(pooled, arrays, "rest")]
     if at.after_size:
         after = graph.cut("observation", at.after, at.after + 2 * at.after_size, axis=1)
-        after = graph.reshape(after, -1, 2, at.after_size)
-        hidden = graph.linear(after, arrays, "source.0", (0, at.after_size))
-        shared = graph.unsqueeze(graph.linear(pooled, arrays, "source.0", (at.after_size, None)), 1)
-        hidden = graph.add("Relu", graph.add("Add", hidden, shared))
-        moves.insert(0, graph.reshape(graph.linear(hidden, arrays, "source.2"), -1, 2))
+        hidden = graph.add("Relu", graph.linear(graph.join(after, pooled, axis=1), arrays, "source.0"))
+        moves.insert(0, graph.linear(hidden, arrays, "source.2"))
 
     told = graph.cut(kinds, width - MESSAGE, width, axis=2)
     beside = [

@@ -6,8 +6,8 @@ facts → `pooled`, the features. A kind that may be thrown gets its scores from
 the last `MESSAGE` hidden numbers of its neighbours in runs (one and two steps away) and in groups, and the features. So
 colours may be exchanged without any change, which the 48 symmetries ask for.
 
-Drawing and taking are scored by one small network, if the encoder tells of both what they would leave (`tiles`); else
-from the features, like showing. Scores of throws and finishes that are not possible are 0: a mask hides them. The order
+Drawing and taking are scored by a small network of their own, if the encoder tells of both what they would leave
+(`tiles`); else from the features, like showing. Scores of throws and finishes that are not possible are 0: a mask hides them. The order
 of the scores is that of the action table (`okey_env.actions`).
 """
 
@@ -49,8 +49,8 @@ class Kinds(PlanesNetwork):
         self.lay = nn.Linear(width, 2 * atoms)  # to throw the kind, to finish with it
         self.value = nn.Linear(pooled, 1)
         if self._places.after_size:
-            inputs = self._places.after_size + pooled
-            self.source = nn.Sequential(nn.Linear(inputs, SOURCE_WIDTH), nn.ReLU(), nn.Linear(SOURCE_WIDTH, atoms))
+            inputs = 2 * self._places.after_size + pooled
+            self.source = nn.Sequential(nn.Linear(inputs, SOURCE_WIDTH), nn.ReLU(), nn.Linear(SOURCE_WIDTH, 2 * atoms))
             self.rest = nn.Linear(pooled, atoms)  # show
             begin_small(self.source[2])  # type: ignore[arg-type]
         else:
@@ -109,9 +109,8 @@ class Kinds(PlanesNetwork):
         start, size = self._places.after, self._places.after_size
         if not size:
             return rest
-        after = observations[:, start : start + 2 * size].view(len(observations), 2, size)
-        moves = self.source(torch.cat((after, pooled[:, None].expand(-1, 2, -1)), 2))
-        return torch.cat((moves.view(len(observations), -1), rest), 1)
+        moves = self.source(torch.cat((observations[:, start : start + 2 * size], pooled), 1))
+        return torch.cat((moves, rest), 1)
 
     @staticmethod
     def _beside(kinds: torch.Tensor) -> torch.Tensor:

@@ -64,7 +64,7 @@ def arrays_of(network: PolicyNetwork) -> Arrays:
     }
     heads = {"lay": 2, "rest": 3, "scores": NUM_ACTIONS}
     if "source.2.weight" in arrays:
-        heads |= {"rest": 1, "source.2": 1}
+        heads |= {"rest": 1, "source.2": 2}
     for head, outputs in heads.items():
         if network.atoms > 1 and f"{head}.weight" in arrays:
             for name in (f"{head}.weight", f"{head}.bias"):
