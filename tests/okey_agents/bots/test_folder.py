@@ -223,7 +223,7 @@ REFUSED_NETWORKS: dict[str, tuple[str, Callable[[Path], Any], str]] = {
     "other width": ("kinds", _told("width", 17), r"expected float32 \(17,"),
     "smaller than its weights": ("kinds", _told("pooled", 8), r"is float32 \(12,.*expected float32 \(8,"),
     "no planes": ("kinds", _other_encoder("flat"), "the encoder 'flat' has no planes"),
-    "other planes": ("kinds", _other_encoder("tiles_raw"), "weights.npz cannot be read: it unpacks to more than a network of its sizes"),
+    "other planes": ("kinds", _other_encoder("tiles_raw"), "it unpacks to more than a network of its sizes"),
     "other kind": ("kinds", _told("kind", "relu"), "has no 'sizes': expected a list"),
     "not of a kind": ("kinds", _told("kind", ["kinds"]), r"is of the unknown kind \['kinds'\]"),
     "missing array": ("kinds", lambda folder: _weights(folder, lambda a: a.pop("pool.bias")), "it holds the arrays"),

@@ -7,8 +7,8 @@ the last `MESSAGE` hidden numbers of its neighbours in runs (one and two steps a
 colours may be exchanged without any change, which the 48 symmetries ask for.
 
 Drawing and taking are scored by a small network of their own, if the encoder tells of both what they would leave
-(`tiles`); else from the features, like showing. Scores of throws and finishes that are not possible are 0: a mask hides them. The order
-of the scores is that of the action table (`okey_env.actions`).
+(`tiles`); else from the features, like showing. Scores of throws and finishes that are not possible are 0: a mask hides
+them. The order of the scores is that of the action table (`okey_env.actions`).
 """
 
 from typing import Any
