@@ -4,8 +4,8 @@ An algorithm is a function `train(task, budget, seed, **options) -> bot`. All of
 budget and evaluation. They share two modules: `seats` (what the learning seats see, do and get) and `memory`.
 `docs/algorithms.md` describes each of them.
 
-`budget.goes_on(decisions, make_bot)` is asked before each iteration, which takes two seconds at most. `decisions` counts
-the decisions of the learning seats that were collected so far. `make_bot` gives the bot of the present network.
+`budget.goes_on(decisions, make_bot)` is asked before each iteration, which takes two seconds at most. `decisions`
+counts the decisions of the learning seats that were collected so far. `make_bot` gives the bot of the present network.
 """
 
 import importlib

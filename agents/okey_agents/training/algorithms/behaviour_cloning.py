@@ -11,7 +11,7 @@ import torch
 
 from okey_agents.training.algorithms import seats as common
 from okey_agents.training.algorithms._player import player_of
-from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Seats, Task
+from okey_agents.training.algorithms.seats import Budget, Ints, Seats, Task
 from okey_agents.training.networks import make_network
 from okey_env.bots import Bot, choose_for, make_bot
 

@@ -29,7 +29,7 @@ def train(
     reward: str | None = None,
     games: int = 128,
     steps: int = 64,
-    learning_rate: float = 2e-3,
+    learning_rate: float = 5e-3,
     epochs: int = 2,
     minibatch: int = 1024,
     gamma: float = 1.0,
@@ -63,7 +63,9 @@ def train(
         ValueError: the task is of self-play.
     """
     if common.is_self_play(task):
-        raise ValueError("the task is of self-play, and maskable_ppo learns at one seat: expected a task with opponents")
+        raise ValueError(
+            "the task is of self-play, and maskable_ppo learns at one seat: expected a task with opponents"
+        )
     changes = {key: value for key, value in (("encoder", encoder), ("reward", reward)) if value is not None}
     env = task.make_vec(games, seed, **changes)
     model = MaskablePPO(

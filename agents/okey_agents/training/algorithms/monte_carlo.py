@@ -28,7 +28,7 @@ def train(
     steps: int = 128,
     epsilon: float = 0.1,
     epsilon_end: float = 0.01,
-    learning_rate: float = 2e-3,
+    learning_rate: float = 5e-3,
     epochs: int = 1,
     minibatch: int = 512,
 ) -> Any:

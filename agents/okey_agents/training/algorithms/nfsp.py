@@ -28,13 +28,13 @@ def train(
     encoder: str | None = None,
     reward: str | None = None,
     games: int = 128,
-    steps: int = 32,
+    steps: int = 64,
     epsilon: float = 0.1,
     epsilon_end: float = 0.01,
     anticipation: float = 0.3,
-    average_rate: float = 2e-3,
+    average_rate: float = 5e-3,
     reservoir: int = 100_000,
-    imitations: int = 4,
+    imitations: int = 8,
     minibatch: int = 512,
     cut: int = 1,
     **learning: Any,
@@ -64,7 +64,9 @@ def train(
         The bot that plays the most probable action of the average policy.
     """
     table = Seats(task, games, seed, encoder, reward)
-    learner = QLearner(table, network, seed, torch.nn.functional.smooth_l1_loss, cut=cut, minibatch=minibatch, **learning)
+    learner = QLearner(
+        table, network, seed, torch.nn.functional.smooth_l1_loss, cut=cut, minibatch=minibatch, **learning
+    )
     rng = learner.rng
     average = make_network(network, table.encoder)
     optimizer = common.make_optimizer(average, average_rate)

@@ -24,7 +24,7 @@ def train(
     encoder: str | None = None,
     reward: str | None = None,
     games: int = 128,
-    steps: int = 32,
+    steps: int = 64,
     epsilon: float = 0.1,
     epsilon_end: float = 0.01,
     atoms: int = 16,
