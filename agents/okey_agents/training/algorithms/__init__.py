@@ -16,7 +16,7 @@ _HERE = "okey_agents.training.algorithms"
 
 ALGORITHMS: dict[str, str] = {
     name: f"{_HERE}.{name}:train"
-    for name in ("behaviour_cloning", "dagger", "dqn", "maskable_ppo", "mmd", "monte_carlo", "nfsp", "qr_dqn")
+    for name in ("behaviour_cloning", "dagger", "dqn", "maskable_ppo", "mmd", "monte_carlo", "nfsp", "ppo", "qr_dqn")
 }
 """The algorithms by name: `module:function`. The module, and torch with it, is imported by `algorithm`."""
 

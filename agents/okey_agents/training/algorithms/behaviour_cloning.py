@@ -10,9 +10,8 @@ import numpy as np
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms._player import player_of
 from okey_agents.training.algorithms.seats import Budget, Ints, Seats, Task
-from okey_agents.training.networks import make_network
+from okey_agents.training.networks import bot_of, make_network
 from okey_env.bots import Bot, choose_for, make_bot
 
 
@@ -54,7 +53,7 @@ def train(
     learner = make_network(network, table.encoder)
     optimizer = common.make_optimizer(learner, learning_rate)
     decisions = 0
-    while budget.goes_on(decisions, lambda: player_of(learner, "behaviour_cloning")):
+    while budget.goes_on(decisions, lambda: bot_of(learner, "behaviour_cloning")):
         rollout = common.play(table, steps, lambda _seen, _masks: moves_of(bot, table))
         observations, masks, moves = (
             torch.from_numpy(common.flat(rollout, array))
@@ -67,7 +66,7 @@ def train(
                 loss = imitation_loss(learner(observations[rows])[0], masks[rows], moves[rows])
                 common.improve(learner, optimizer, loss, longest=1.0)
         decisions += rollout.over.size
-    return player_of(learner, "behaviour_cloning")
+    return bot_of(learner, "behaviour_cloning")
 
 
 def moves_of(bot: Bot, table: Seats) -> Ints:

@@ -11,11 +11,10 @@ import numpy as np
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms._player import player_of
 from okey_agents.training.algorithms.behaviour_cloning import imitation_loss, moves_of
 from okey_agents.training.algorithms.memory import SparseRows
 from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Seats, Task
-from okey_agents.training.networks import make_network
+from okey_agents.training.networks import bot_of, make_network
 from okey_env.bots import make_bot
 
 
@@ -63,7 +62,7 @@ def train(
     observations = SparseRows(memory, table.encoder.size)
     masks, moves = np.zeros((memory, table.games.masks.shape[1]), np.bool_), np.zeros(memory, np.int64)
     decisions = 0
-    while budget.goes_on(decisions, lambda: player_of(learner, "dagger")):
+    while budget.goes_on(decisions, lambda: bot_of(learner, "dagger")):
         share = max(0.0, 1 - budget.share / teacher_plays) if teacher_plays > 0 else 0.0
         told = list[Ints]()
 
@@ -83,4 +82,4 @@ def train(
             scores = learner(torch.from_numpy(observations.get(part)))[0]
             loss = imitation_loss(scores, torch.from_numpy(masks[part]), torch.from_numpy(moves[part]))
             common.improve(learner, optimizer, loss, longest=1.0)
-    return player_of(learner, "dagger")
+    return bot_of(learner, "dagger")

@@ -15,10 +15,9 @@ import numpy as np
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms._player import player_of
 from okey_agents.training.algorithms.memory import SparseRows
 from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Rollout, Seats, Task
-from okey_agents.training.networks import make_network
+from okey_agents.training.networks import bot_of, make_network
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From what the network expects of the actions, `(N, …)`, and what they brought, in the same shape, to one number."""
@@ -59,12 +58,12 @@ def train(
     table = Seats(task, games, seed, encoder, reward)
     learner = QLearner(table, network, seed, torch.nn.functional.smooth_l1_loss, **learning)
     decisions = 0
-    while budget.goes_on(decisions, lambda: player_of(learner.network, "dqn")):
+    while budget.goes_on(decisions, lambda: bot_of(learner.network, "dqn")):
         chance = common.falling(epsilon, epsilon_end, budget.share)
         rollout = common.play(table, steps, lambda seen, masks, chance=chance: learner.explore(seen, masks, chance))  # type: ignore[misc]
         learner.learn(rollout, budget.share)
         decisions += rollout.over.size
-    return player_of(learner.network, "dqn")
+    return bot_of(learner.network, "dqn")
 
 
 class QLearner:

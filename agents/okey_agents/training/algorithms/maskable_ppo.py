@@ -6,17 +6,12 @@ is `ppo`.
 
 from typing import Any
 
-import torch
 from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from torch import nn
 
-from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms._player import player_of
 from okey_agents.training.algorithms.seats import Budget, Task
 from okey_agents.training.flat.sb3_env import Sb3Env
-from okey_agents.training.networks import PolicyNetwork, make_network
-from okey_env.encoders import Encoder
+from okey_agents.training.networks import bot_of
+from okey_agents.training.networks.sb3 import NetworkPolicy
 
 
 def train(
@@ -62,15 +57,15 @@ def train(
     Raises:
         ValueError: the task is of self-play.
     """
-    if common.is_self_play(task):
+    if task.only_self_play:
         raise ValueError(
             "the task is of self-play, and maskable_ppo learns at one seat: expected a task with opponents"
         )
     changes = {key: value for key, value in (("encoder", encoder), ("reward", reward)) if value is not None}
     env = task.make_vec(games, seed, **changes)
     model = MaskablePPO(
-        _NetworkPolicy,
-        Sb3Env(env, float(getattr(task, "reward_unit", common.REWARD_UNIT))),
+        NetworkPolicy,
+        Sb3Env(env, task.reward_unit),
         learning_rate=lambda _left: learning_rate * (1 - budget.share),
         n_steps=steps,
         batch_size=minibatch,
@@ -81,48 +76,10 @@ def train(
         ent_coef=entropy,
         seed=seed % 2**32,
         device="cpu",
-        policy_kwargs={"encoder": env.encoder, "network": network},
+        policy_kwargs={"encoder": env.encoder, "network": network, "optimizer_kwargs": {"eps": 1e-5, "fused": True}},
     )
-    assert isinstance(model.policy, _NetworkPolicy)
+    assert isinstance(model.policy, NetworkPolicy)
     policy = model.policy
-    while budget.goes_on(model.num_timesteps, lambda: player_of(policy.network, "maskable_ppo")):
+    while budget.goes_on(model.num_timesteps, lambda: bot_of(policy.network, "maskable_ppo")):
         model.learn(games * steps, reset_num_timesteps=model.num_timesteps == 0)
-    return player_of(policy.network, "maskable_ppo")
-
-
-class _NetworkPolicy(MaskableActorCriticPolicy):
-    """SB3's policy whose scores and values are those of a network."""
-
-    network: PolicyNetwork
-
-    def __init__(self, *spaces: Any, encoder: Encoder, network: str, **options: Any) -> None:
-        self._make = lambda: make_network(network, encoder)
-        super().__init__(*spaces, ortho_init=False, optimizer_kwargs={"eps": 1e-5, "fused": True}, **options)
-
-    def _build(self, lr_schedule: Any) -> None:
-        self.network = self._make()
-        self.mlp_extractor = _Heads(self.network)  # type: ignore[assignment]
-        self.action_net, self.value_net = nn.Identity(), nn.Identity()  # type: ignore[assignment]
-        rate = lr_schedule(1)
-        self.optimizer = self.optimizer_class(self.parameters(), lr=rate, **self.optimizer_kwargs)  # type: ignore[call-arg]
-
-
-class _Heads(nn.Module):
-    """What SB3 calls an extractor: from observations to what its two last layers, here identities, are given."""
-
-    def __init__(self, network: PolicyNetwork) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores `(N, 109)` and values `(N, 1)`."""
-        scores, values = self.network(observations)
-        return scores, values[:, None]
-
-    def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
-        """The scores."""
-        return self.forward(observations)[0]
-
-    def forward_critic(self, observations: torch.Tensor) -> torch.Tensor:
-        """The values."""
-        return self.forward(observations)[1]
+    return bot_of(policy.network, "maskable_ppo")

@@ -12,9 +12,8 @@ import numpy as np
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms._player import player_of
 from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Seats, Task
-from okey_agents.training.networks import PolicyNetwork, make_network
+from okey_agents.training.networks import PolicyNetwork, bot_of, make_network
 
 
 def train(
@@ -70,7 +69,7 @@ def train(
     pulls = copy.deepcopy(learner)
     optimizer = common.make_optimizer(learner, learning_rate)
     decisions = 0
-    while budget.goes_on(decisions, lambda: player_of(learner, "mmd")):
+    while budget.goes_on(decisions, lambda: bot_of(learner, "mmd")):
         scores, values = list[Floats](), list[Floats]()
 
         def choose(observations: Floats, masks: Bools, scores: Any = scores, values: Any = values) -> Ints:
@@ -111,7 +110,7 @@ def train(
                 common.improve(learner, optimizer, loss)
         follow(pulls, learner, magnet_speed)
         decisions += rollout.over.size
-    return player_of(learner, "mmd")
+    return bot_of(learner, "mmd")
 
 
 def pull(

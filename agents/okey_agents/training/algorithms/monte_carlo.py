@@ -11,9 +11,8 @@ import numpy as np
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms._player import player_of
 from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Seats, Task
-from okey_agents.training.networks import make_network
+from okey_agents.training.networks import bot_of, make_network
 
 
 def train(
@@ -58,7 +57,7 @@ def train(
     learner = make_network(network, table.encoder)
     optimizer = common.make_optimizer(learner, learning_rate)
     decisions = 0
-    while budget.goes_on(decisions, lambda: player_of(learner, "monte_carlo")):
+    while budget.goes_on(decisions, lambda: bot_of(learner, "monte_carlo")):
         chance = common.falling(epsilon, epsilon_end, budget.share)
 
         def choose(observations: Floats, masks: Bools, chance: float = chance) -> Ints:
@@ -76,4 +75,4 @@ def train(
                 expected = learner(observations[rows])[0][torch.arange(len(rows)), actions[rows]]
                 common.improve(learner, optimizer, (expected - targets[rows]).square().mean(), longest=10.0)
         decisions += rollout.over.size
-    return player_of(learner, "monte_carlo")
+    return bot_of(learner, "monte_carlo")

@@ -12,11 +12,10 @@ import numpy as np
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms._player import player_of
 from okey_agents.training.algorithms.dqn import QLearner
 from okey_agents.training.algorithms.memory import Reservoir, SparseRows
 from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Seats, Task
-from okey_agents.training.networks import make_network
+from okey_agents.training.networks import bot_of, make_network
 
 
 def train(
@@ -74,7 +73,7 @@ def train(
     masks, actions = np.zeros((reservoir, table.games.masks.shape[1]), np.bool_), np.zeros(reservoir, np.int64)
     responds = np.zeros((games, table.num_seats), np.bool_)  # which seats play their round by dqn
     every, decisions = np.arange(games), 0
-    while budget.goes_on(decisions, lambda: player_of(average, "nfsp")):
+    while budget.goes_on(decisions, lambda: bot_of(average, "nfsp")):
         chance = common.falling(epsilon, epsilon_end, budget.share)
         by_dqn = list[Bools]()
 
@@ -104,4 +103,4 @@ def train(
             loss = -logs.gather(1, torch.from_numpy(actions[part])[:, None]).mean()
             common.improve(average, optimizer, loss)
         decisions += rollout.over.size
-    return player_of(average, "nfsp")
+    return bot_of(average, "nfsp")

@@ -8,9 +8,8 @@ from typing import Any
 
 import torch
 
-from okey_agents.training.algorithms._player import player_of
 from okey_agents.training.algorithms.seats import Budget, Task
-from okey_agents.training.networks import make_network
+from okey_agents.training.networks import bot_of, make_network
 from okey_agents.training.ppo.games import FourSeats, Games, OneSeat
 from okey_agents.training.ppo.learner import Learner
 from okey_agents.training.ppo.recipe import PpoConfig
@@ -85,7 +84,7 @@ def train(
     learner = Learner([played], make_network(network, played.encoder), settings, task.reward_unit)
     learner.begin(seed)
     decisions = 0
-    while budget.goes_on(decisions, lambda: player_of(learner.network, "ppo")):
+    while budget.goes_on(decisions, lambda: bot_of(learner.network, "ppo")):
         learner.iterate(budget.share)
         decisions += learner.decisions
-    return player_of(learner.network, "ppo")
+    return bot_of(learner.network, "ppo")

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms._player import player_of
 from okey_agents.training.algorithms.dqn import QLearner
 from okey_agents.training.algorithms.seats import Budget, Seats, Task
+from okey_agents.training.networks import bot_of
 
 
 def train(
@@ -52,12 +52,12 @@ def train(
     table = Seats(task, games, seed, encoder, reward)
     learner = QLearner(table, network, seed, quantile_loss, atoms=atoms, **learning)
     decisions = 0
-    while budget.goes_on(decisions, lambda: player_of(learner.network, "qr_dqn")):
+    while budget.goes_on(decisions, lambda: bot_of(learner.network, "qr_dqn")):
         chance = common.falling(epsilon, epsilon_end, budget.share)
         rollout = common.play(table, steps, lambda seen, masks, chance=chance: learner.explore(seen, masks, chance))  # type: ignore[misc]
         learner.learn(rollout, budget.share)
         decisions += rollout.over.size
-    return player_of(learner.network, "qr_dqn")
+    return bot_of(learner.network, "qr_dqn")
 
 
 def quantile_loss(expected: torch.Tensor, targets: torch.Tensor, width: float = 1.0) -> torch.Tensor:

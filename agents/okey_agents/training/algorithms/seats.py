@@ -20,14 +20,19 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-REWARD_UNIT = 6.0
-"""What rewards are divided by if the task does not say."""
 ILLEGAL = -1e8
 """The score of an illegal action, finite so that 0 times its logarithm is 0."""
 
 
 class Task(Protocol):
-    """What an algorithm asks of a task. It may also have `is_self_play` (all seats learn) and `reward_unit`."""
+    """What an algorithm asks of a task: `okey_env.tasks.Task`, or anything like it."""
+
+    reward: str
+    """The name of its reward."""
+    reward_unit: float
+    """The size of a usual reward, by which networks divide."""
+    only_self_play: bool
+    """Whether all seats learn, and no bot takes part."""
 
     def make_vec(self, num_envs: int, seed: int, **changes: Any) -> OkeyVectorEnv:
         """Games with one learning seat against the task's bots; `changes`: keywords that differ from the task's."""
@@ -79,9 +84,9 @@ class Seats:
     ) -> None:
         changes = {key: value for key, value in (("encoder", encoder), ("reward", reward)) if value is not None}
         self.num_games = num_games
-        self.unit = float(getattr(task, "reward_unit", REWARD_UNIT))
+        self.unit = task.reward_unit
         self.games: SelfPlay | OkeyVectorEnv
-        if is_self_play(task):
+        if task.only_self_play:
             self.games, self.num_seats = task.self_play(num_games, seed, **changes), NUM_SEATS
         else:
             self.games, self.num_seats = task.make_vec(num_games, seed, **changes), 1
@@ -121,11 +126,6 @@ class Seats:
         _, rewards, terminated, truncated, _ = self.games.step(actions)
         self.over = terminated | truncated
         return (rewards[:, None] / self.unit).astype(np.float32), self.over
-
-
-def is_self_play(task: Any) -> bool:
-    """Whether all seats of a task learn, without any bot."""
-    return bool(getattr(task, "is_self_play", getattr(task, "only_self_play", False)))
 
 
 def play(seats: Seats, num_steps: int, choose: Callable[[Floats, Bools], Ints]) -> Rollout:
@@ -201,7 +201,8 @@ def lambda_returns(
 
 def best_of(scores: Floats, masks: Bools) -> Ints:
     """The legal actions `(N,)` with the highest scores, the first of equals."""
-    return np.where(masks, scores, -np.inf).argmax(1)
+    best: Ints = np.where(masks, scores, -np.inf).argmax(1)
+    return best
 
 
 def explore(scores: Floats, masks: Bools, epsilon: float, rng: np.random.Generator) -> Ints:
@@ -223,7 +224,9 @@ def log_policy(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
 def scores_of(network: nn.Module, observations: Floats, chunk: int = 2048) -> Floats:
     """The scores of a network for `(N, E)` observations, without gradients."""
     with torch.no_grad():
-        return torch.cat([network(part)[0] for part in torch.from_numpy(observations).split(chunk)]).numpy()
+        parts = torch.split(torch.from_numpy(observations), chunk)
+        scores: Floats = torch.cat([network(part)[0] for part in parts]).numpy()
+    return scores
 
 
 def flat(rollout: Rollout, array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from okey_agents.bots.kinds_network import MESSAGE, SOURCE_WIDTH, places_of
-from okey_agents.training.networks.network import PlanesNetwork, begin_small
+from okey_agents.training.networks.network import PlanesNetwork, aligned, begin_small
 from okey_agents.training.networks.sparse_kinds import LookAtKinds
 from okey_env.encoders import Encoder
 from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_NUMBERS
@@ -59,6 +59,7 @@ class Kinds(PlanesNetwork):
 
     def features(self, observations: torch.Tensor) -> torch.Tensor:
         """`(N, pooled)`."""
+        observations = aligned(observations)
         facts = self._facts(observations)
         if self.dense or observations.device.type != "cpu":
             mean = self._kinds(observations, facts).mean(1)
@@ -68,6 +69,7 @@ class Kinds(PlanesNetwork):
 
     def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Scores `(N, 109)`, or `(N, 109, atoms)`, and values `(N,)` of `(N, E)` observations."""
+        observations = aligned(observations)
         count, atoms, facts = len(observations), self.atoms, self._facts(observations)
         if self.dense or observations.device.type != "cpu":
             kinds = self._kinds(observations, facts)
@@ -80,7 +82,7 @@ class Kinds(PlanesNetwork):
             chosen = torch.cat((own, beside, pooled[where // NUM_KINDS]), 1)
             found = self.lay(torch.relu(self.second(chosen)))
             lays = found.new_zeros(count * NUM_KINDS, 2 * atoms).index_copy(0, where, found)
-        lays = lays.view(count, NUM_KINDS, 2, atoms).transpose(1, 2).reshape(count, -1)
+        lays = lays.view(count, NUM_KINDS, 2, atoms).transpose(1, 2).reshape(count, 2 * NUM_KINDS * atoms)
         scores = torch.cat((self._sources(observations, pooled), lays), 1)
         return self._shaped(scores), self.value(pooled)[:, 0]
 

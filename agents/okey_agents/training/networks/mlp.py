@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from okey_agents.training.networks.network import PolicyNetwork, begin_small
+from okey_agents.training.networks.network import PolicyNetwork, aligned, begin_small
 from okey_env.actions import NUM_ACTIONS
 from okey_env.encoders import Encoder
 
@@ -33,7 +33,7 @@ class Mlp(PolicyNetwork):
 
     def features(self, observations: torch.Tensor) -> torch.Tensor:
         """`(N, widths[-1])`."""
-        features: torch.Tensor = self.trunk(observations)
+        features: torch.Tensor = self.trunk(aligned(observations))
         return features
 
     def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

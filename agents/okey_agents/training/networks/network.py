@@ -42,7 +42,7 @@ class PolicyNetwork(nn.Module):
 
     def _shaped(self, scores: torch.Tensor) -> torch.Tensor:
         """Scores `(N, 109 * atoms)` in their final shape."""
-        return scores if self.atoms == 1 else scores.view(-1, NUM_ACTIONS, self.atoms)
+        return scores if self.atoms == 1 else scores.view(len(scores), NUM_ACTIONS, self.atoms)
 
 
 class PlanesNetwork(PolicyNetwork):
@@ -60,8 +60,16 @@ class PlanesNetwork(PolicyNetwork):
     def planes_and_facts(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """`(N, 53, num_planes)` numbers of each kind, and `(N, num_facts)`."""
         end = NUM_KINDS * self.num_planes
-        planes = observations[:, :end].view(-1, self.num_planes, NUM_KINDS).transpose(1, 2)
+        planes = observations[:, :end].view(len(observations), self.num_planes, NUM_KINDS).transpose(1, 2)
         return planes, observations[:, end:]
+
+
+def aligned(observations: torch.Tensor) -> torch.Tensor:
+    """The same numbers in memory that begins at a multiple of 64 bytes, which arrays of numpy need not do.
+
+    Products of matrices round by how their memory is aligned, so a seed would not settle the weights.
+    """
+    return observations if observations.data_ptr() % 64 == 0 else observations.clone()
 
 
 def begin_small(*layers: nn.Linear) -> None:

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from okey_agents.bots.transformer_network import NUM_RELATIONS, TABLE, relations
-from okey_agents.training.networks.network import PlanesNetwork, begin_small
+from okey_agents.training.networks.network import PlanesNetwork, aligned, begin_small
 from okey_env.encoders import Encoder
 from okey_env.tiles import NUM_KINDS
 
@@ -49,13 +49,14 @@ class Transformer(PlanesNetwork):
         """Scores `(N, 109)`, or `(N, 109, atoms)`, and values `(N,)` of `(N, E)` observations."""
         tokens = self._tokens(observations)
         table = tokens[:, TABLE]
-        lays = self.lay(tokens[:, :TABLE]).view(-1, NUM_KINDS, 2, self.atoms).transpose(1, 2)
-        scores = torch.cat((self.rest(table), lays.reshape(-1, 2 * NUM_KINDS * self.atoms)), 1)
+        count = len(observations)
+        lays = self.lay(tokens[:, :TABLE]).view(count, NUM_KINDS, 2, self.atoms).transpose(1, 2)
+        scores = torch.cat((self.rest(table), lays.reshape(count, 2 * NUM_KINDS * self.atoms)), 1)
         return self._shaped(scores), self.value(table)[:, 0]
 
     def _tokens(self, observations: torch.Tensor) -> torch.Tensor:
         """`(N, 54, width)` after the last block."""
-        planes, facts = self.planes_and_facts(observations)
+        planes, facts = self.planes_and_facts(aligned(observations))
         tokens = torch.cat((self.kind(planes), self.facts(facts)[:, None]), 1)
         for block in self.blocks:
             tokens = block(tokens)

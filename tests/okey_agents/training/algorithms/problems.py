@@ -14,12 +14,13 @@ class Task:
     """Rounds against a bot, or in self-play if there is none."""
 
     encoder = "tiles"
+    reward = "zero_sum"
     reward_unit = 6.0
 
     def __init__(self, opponents: str | None = "greedy", **game: Any) -> None:
         self.opponents = opponents
         self._game = {"encoder": "tiles", **game}
-        self.is_self_play = opponents is None
+        self.only_self_play = opponents is None
 
     def make_vec(self, num_envs: int, seed: int, **changes: Any) -> OkeyVectorEnv:
         assert self.opponents is not None, "a task of self-play has no bot"
@@ -83,7 +84,9 @@ class Recall:
 class RecallTask:
     """The task of `Recall`."""
 
+    reward = "recall"
     reward_unit = 6.0
+    only_self_play = False
 
     def make_vec(self, num_envs: int, seed: int) -> Recall:
         return Recall(num_envs, seed)

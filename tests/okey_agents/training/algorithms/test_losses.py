@@ -41,7 +41,7 @@ def test_the_quantile_loss_is_least_at_the_quantiles() -> None:
 def test_targets_never_take_the_value_of_an_illegal_action() -> None:
     learner = QLearner(table := Seats(RecallTask(), 4, seed=1), "mlp", 1, torch.nn.functional.smooth_l1_loss)  # type: ignore[arg-type]
     with torch.no_grad():
-        learner.network.scores.bias[50] = learner.target.scores.bias[50] = 1_000.0  # type: ignore[union-attr, index, operator]
+        learner.network.scores.bias[50] = learner.target.scores.bias[50] = 1_000.0  # type: ignore[union-attr, operator]
     chosen = play(table, 6, lambda seen, masks: learner.explore(seen, masks, 0.5))
     assert (chosen.actions < 4).all()
     returns = learner.returns(chosen)

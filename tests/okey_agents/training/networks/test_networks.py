@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from okey_agents.training.networks import Kinds, make_network, num_weights
+from okey_agents.training.networks import NETWORKS, Kinds, make_network, num_weights
 from okey_env.actions import NUM_ACTIONS
 from okey_env.encoders import as_encoder
 from okey_env.symmetries import turn_actions, turn_observations
@@ -113,3 +113,12 @@ def test_what_cannot_be_a_network_is_refused() -> None:
         make_network("transformer", tiles, heads=5)
     with pytest.raises(ValueError, match="atoms=0: expected 1 or more"):
         make_network("mlp", tiles, atoms=0)
+
+
+@pytest.mark.parametrize("name", sorted(NETWORKS))
+@pytest.mark.parametrize("atoms", [1, 3])
+def test_no_observations_have_no_scores(name: str, atoms: int) -> None:
+    encoder = as_encoder("tiles")
+    scores, values = make_network(name, encoder, atoms=atoms)(torch.empty(0, encoder.size))
+    assert scores.shape == ((0, NUM_ACTIONS) if atoms == 1 else (0, NUM_ACTIONS, atoms))
+    assert values.shape == (0,)
