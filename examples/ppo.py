@@ -20,8 +20,8 @@ from okey_agents.evaluate.arena import evaluate
 from okey_agents.training.networks import PolicyNetwork, make_network
 from okey_env import Observation, SelfPlay, as_encoder
 
-GAMES, STEPS, MINIBATCH = 256, 64, 8  # a minibatch is so many steps of all games
-LAMBDA, CLIP, ENTROPY, RATE, UNIT = 0.95, 0.2, 0.005, 2e-3, 6.0
+GAMES, STEPS, EPOCHS, MINIBATCH = 128, 64, 2, 8  # a minibatch is so many steps of all games
+LAMBDA, CLIP, ENTROPY, RATE, UNIT = 0.95, 0.2, 0.005, 5e-3, 6.0
 ENCODER = as_encoder("tiles")
 FACTS = 53 * ENCODER.num_planes  # where the facts begin in the encoder's array
 NUM_FACTS = ENCODER.size - FACTS
@@ -59,7 +59,7 @@ def learn(seconds: float, seed: int = 1) -> PolicyNetwork:
         games.distance_weight = weight * dense
         optimizer.param_groups[0]["lr"] = RATE * (1 - used / seconds)
         batch, finished = play(games, policy, critic, seen, gamma=1 - 0.013 * dense)
-        for steps in torch.randperm(STEPS).split(MINIBATCH):
+        for steps in torch.cat([torch.randperm(STEPS) for _ in range(EPOCHS)]).split(MINIBATCH):
             loss = loss_of(policy, critic, [array[steps].flatten(0, 1) for array in batch])
             optimizer.zero_grad()
             loss.backward()

@@ -25,11 +25,11 @@ def train(
     reward: str | None = None,
     start: Any = None,
     self_play: bool | None = None,
-    games: int = 256,
+    games: int = 128,
     steps: int = 64,
-    learning_rate: float = 2e-3,
-    epochs: int = 1,
-    minibatch: int = 2048,
+    learning_rate: float = 5e-3,
+    epochs: int = 2,
+    minibatch: int = 1024,
     trace: float = 0.95,
     clip: float = 0.2,
     entropy: float = 0.005,
@@ -43,8 +43,8 @@ def train(
         seed: determines everything.
         network: a name of `NETWORKS`.
         encoder: another encoder than the task's.
-        reward: another reward than the task's, to learn from. In self-play `zero_sum+distance` unless it is given,
-            since random players never finish a round.
+        reward: another reward than the task's, to learn from. If it is not given and the task pays points, it is
+            `zero_sum+distance`, since random players never finish a round.
         start: another start of the rounds than the task's, such as a curriculum.
         self_play: whether to learn in all four seats; None: only if the task is of self-play.
         games: side by side.
@@ -62,7 +62,7 @@ def train(
     """
     torch.manual_seed(seed)
     everywhere = task.only_self_play if self_play is None else self_play
-    if everywhere and reward is None and task.reward == "zero_sum":
+    if reward is None and task.reward == "zero_sum":
         reward = "zero_sum+distance"
     given = {"encoder": encoder, "reward": reward, "start": start}
     changes = {key: value for key, value in given.items() if value is not None}

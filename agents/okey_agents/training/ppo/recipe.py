@@ -36,11 +36,11 @@ class PpoConfig(Section):
     """Decisions of all seats, rounded up to whole rollouts."""
     steps: Annotated[int, Between(1, 65_536)] = 64
     """Decisions of each game in one rollout."""
-    minibatch: Positive = 2048
+    minibatch: Positive = 1024
     """Decisions in one step of the optimiser, rounded to whole steps of all games."""
-    epochs: Annotated[int, Between(1, 100)] = 1
+    epochs: Annotated[int, Between(1, 100)] = 2
     """Passes over a rollout."""
-    learning_rate: Rate = 2e-3
+    learning_rate: Rate = 5e-3
     """Step size at the beginning; it falls to 0."""
     gamma: Share = 1.0
     """Discount from one decision of the game to the next, whoever makes them."""
