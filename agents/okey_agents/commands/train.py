@@ -10,7 +10,7 @@ HELP = "train an agent from a configuration"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the verb."""
-    parser.add_argument("config", type=Path, help="a TOML file, like training_configs/smoke.toml")
+    parser.add_argument("config", type=Path, help="a TOML file, like training_configs/demo.toml")
     parser.add_argument("--run", type=Path, metavar="FOLDER", help="folder for checkpoints and logs")
     parser.add_argument("--resume", action="store_true", help="continue from the last checkpoint in that folder")
     parser.add_argument(
