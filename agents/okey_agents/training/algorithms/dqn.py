@@ -1,7 +1,7 @@
 """DQN: learns what the rest of a round pays after each action, from its own earlier games (Mnih and others, 2015).
 
 Double DQN (van Hasselt and others, 2016) with masks: the best legal action by the network is valued by the target
-network. Instead of one step, the target is a lambda-return. The replay memory keeps whole rollouts, so that returns are
+network. An action's value is its score plus the value of the position. Instead of one step, the target is a lambda-return. The replay memory keeps whole rollouts, so that returns are
 computed with the present networks each time a rollout is learned from (Daley and Amato, 2019). With `cut` 0 the
 returns follow the actions as they were played (Peng's Q(lambda)); with `cut` 1 they stop at actions that are not the
 best (Watkins).
@@ -132,7 +132,8 @@ class QLearner:
         """What each decision brought, `(T * G,)` or `(T * G, atoms)`; NaN where it is not known."""
         observations, masks = common.flat(rollout, rollout.observations), common.flat(rollout, rollout.masks)
         best = common.best_of(_means(common.scores_of(self.network, observations)), masks)
-        values = common.scores_of(self.target, observations)[np.arange(len(best)), best]
+        values = common.scores_of(lambda seen: (common.action_values(self.target, seen),), observations)
+        values = values[np.arange(len(best)), best]
         values = values.reshape(*rollout.over.shape, *values.shape[1:])
         follows = (best == common.flat(rollout, rollout.actions)).reshape(rollout.over.shape)
         trace = np.where(follows, self._trace, 0) if self._cut else self._trace
@@ -147,7 +148,8 @@ class QLearner:
         actions, targets = torch.from_numpy(common.flat(rollout, rollout.actions)), torch.from_numpy(returns)
         for part in common.minibatches(len(known), self._minibatch, self.rng):
             rows = torch.from_numpy(known[part])
-            expected = self.network(observations[rows])[0][torch.arange(len(rows)), actions[rows]]
+            expected = common.action_values(self.network, observations[rows])
+            expected = expected[torch.arange(len(rows)), actions[rows]]
             common.improve(self.network, self._optimizer, self._loss(expected, targets[rows]), longest=10.0)
 
     def _keep(self, rollout: Rollout) -> None:

@@ -32,9 +32,9 @@ def train(
     gamma: float = 1.0,
     trace: float = 0.95,
     clip: float = 0.2,
-    proximal: float = 0.05,
-    magnet: float = 0.02,
-    magnet_speed: float = 0.05,
+    proximal: float = 0.01,
+    magnet: float = 0.002,
+    magnet_speed: float = 0.2,
     entropy: float = 0.005,
 ) -> Any:
     """Learn a task.

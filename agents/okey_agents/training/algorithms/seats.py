@@ -221,7 +221,18 @@ def log_policy(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
     return torch.log_softmax(scores.masked_fill(~masks, ILLEGAL), 1)
 
 
-def scores_of(network: nn.Module, observations: Floats, chunk: int = 2048) -> Floats:
+def action_values(network: nn.Module, observations: torch.Tensor) -> torch.Tensor:
+    """What a network expects of each action: `(N, 109)` or `(N, 109, atoms)`.
+
+    The value says what all actions of a decision have in common, and the scores how they differ. Scores that stand for
+    both at once learn much more slowly. The best action is the same by either.
+    """
+    scores, value = network(observations)
+    expected: torch.Tensor = scores + value.view(-1, *(1 for _ in scores.shape[1:]))
+    return expected
+
+
+def scores_of(network: Callable[[torch.Tensor], Any], observations: Floats, chunk: int = 2048) -> Floats:
     """The scores of a network for `(N, E)` observations, without gradients."""
     with torch.no_grad():
         parts = torch.split(torch.from_numpy(observations), chunk)
