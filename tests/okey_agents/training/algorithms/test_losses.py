@@ -8,7 +8,7 @@ from okey_agents.training.algorithms.behaviour_cloning import imitation_loss
 from okey_agents.training.algorithms.dqn import QLearner
 from okey_agents.training.algorithms.mmd import follow, pull
 from okey_agents.training.algorithms.qr_dqn import quantile_loss
-from okey_agents.training.algorithms.seats import Seats, best_of, flat, lambda_returns, log_policy, play
+from okey_agents.training.algorithms.seats import Seats, action_values, best_of, flat, lambda_returns, log_policy, play
 from okey_agents.training.networks import make_network
 from okey_env import as_encoder
 from tests.okey_agents.training.algorithms.problems import RecallTask
@@ -60,7 +60,8 @@ def test_targets_are_double_and_cut_where_asked() -> None:
     with torch.no_grad():
         seen = torch.from_numpy(rollout.observations)
         own, target = (
-            network(seen.view(-1, 5))[0].view(6, 8, -1).numpy() for network in (learner.network, learner.target)
+            action_values(network, seen.view(-1, 5)).view(6, 8, -1).numpy()
+            for network in (learner.network, learner.target)
         )
     best = own[..., :4].argmax(2)
     values = np.take_along_axis(target, best[..., None], 2)[..., 0]
