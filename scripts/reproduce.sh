@@ -8,14 +8,16 @@ okey=.venv/bin/okey
 folder=runs/reproduce
 
 names=("$@")
-[ $# -gt 0 ] || names=(learned-gamelake learned-klasik flat-gamelake flat-klasik)
+[ $# -gt 0 ] || names=(learned-gamelake learned-klasik flat-gamelake flat-klasik zero-gamelake zero-klasik)
 for name in "${names[@]}"; do
     case $name in
     learned-gamelake) config=branching opponent=expert rules=gamelake ;;
     learned-klasik) config=branching_klasik opponent=expert rules=klasik ;;
     flat-gamelake) config=flat opponent=efficient rules=gamelake ;;
     flat-klasik) config=flat_klasik opponent=efficient rules=klasik ;;
-    *) echo "reproduce: there is no recipe for $name: expected learned-gamelake, learned-klasik, flat-gamelake or flat-klasik" >&2 && exit 2 ;;
+    zero-gamelake) config=zero opponent=expert rules=gamelake ;;
+    zero-klasik) config=zero_klasik opponent=expert rules=klasik ;;
+    *) echo "reproduce: there is no recipe for $name: expected learned-, flat- or zero-, and gamelake or klasik" >&2 && exit 2 ;;
     esac
     resume=()
     [ ! -d "$folder/$name-run" ] || resume=(--resume)

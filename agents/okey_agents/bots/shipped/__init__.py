@@ -33,6 +33,16 @@ def flat_klasik() -> Bot:
     return load_bot(_HERE / "flat-klasik")
 
 
+def zero_gamelake() -> Bot:
+    """A neural network that learned from its own games alone; trained under `gamelake`; a little below `efficient`."""
+    return load_bot(_HERE / "zero-gamelake")
+
+
+def zero_klasik() -> Bot:
+    """A neural network that learned from its own games alone; trained under `klasik`; about as strong as `efficient`."""
+    return load_bot(_HERE / "zero-klasik")
+
+
 def shipped_scorer(preset: str) -> ScorerBot:
     """The candidate scorer that was trained under a preset."""
     bot = load_bot(_HERE / f"learned-{preset}")
