@@ -37,7 +37,8 @@ class _Player:
             scores = self.network(torch.from_numpy(observations))[0].numpy()
         if scores.ndim == 3:  # distributions
             scores = scores.mean(2)
-        return np.where(masks, scores, -np.inf).argmax(1)
+        best: npt.NDArray[np.int64] = np.where(masks, scores, -np.inf).argmax(1)
+        return best
 
 
 def player_of(network: PolicyNetwork, name: str) -> _Player:

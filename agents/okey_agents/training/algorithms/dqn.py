@@ -1,10 +1,10 @@
 """DQN: learns what the rest of a round pays after each action, from its own earlier games (Mnih and others, 2015).
 
 Double DQN (van Hasselt and others, 2016) with masks: the best legal action by the network is valued by the target
-network. An action's value is its score plus the value of the position. Instead of one step, the target is a lambda-return. The replay memory keeps whole rollouts, so that returns are
-computed with the present networks each time a rollout is learned from (Daley and Amato, 2019). With `cut` 0 the
-returns follow the actions as they were played (Peng's Q(lambda)); with `cut` 1 they stop at actions that are not the
-best (Watkins).
+network. An action's value is its score plus the value of the position. Instead of one step, the target is a
+lambda-return. The replay memory keeps whole rollouts, so that returns are computed with the present networks each time
+a rollout is learned from (Daley and Amato, 2019). With `cut` 0 the returns follow the actions as they were played
+(Peng's Q(lambda)); with `cut` 1 they stop at actions that are not the best (Watkins).
 """
 
 import copy

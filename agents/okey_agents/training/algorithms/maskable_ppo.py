@@ -29,7 +29,7 @@ def train(
     reward: str | None = None,
     games: int = 128,
     steps: int = 64,
-    learning_rate: float = 5e-3,
+    learning_rate: float = 2e-3,
     epochs: int = 2,
     minibatch: int = 1024,
     gamma: float = 1.0,
@@ -97,10 +97,11 @@ class _NetworkPolicy(MaskableActorCriticPolicy):
 
     def __init__(self, *spaces: Any, encoder: Encoder, network: str, **options: Any) -> None:
         self._make = lambda: make_network(network, encoder)
-        super().__init__(*spaces, ortho_init=False, optimizer_kwargs={"eps": 1e-5, "fused": True}, **options)
+        options |= {"ortho_init": False, "optimizer_kwargs": {"eps": 1e-5, "fused": True}}
+        super().__init__(*spaces, **options)
 
     def _build(self, lr_schedule: Any) -> None:
-        self.network = self._make()
+        self.network = self._make()  # type: ignore[no-untyped-call]
         self.mlp_extractor = _Heads(self.network)  # type: ignore[assignment]
         self.action_net, self.value_net = nn.Identity(), nn.Identity()  # type: ignore[assignment]
         rate = lr_schedule(1)

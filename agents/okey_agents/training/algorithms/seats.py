@@ -201,7 +201,8 @@ def lambda_returns(
 
 def best_of(scores: Floats, masks: Bools) -> Ints:
     """The legal actions `(N,)` with the highest scores, the first of equals."""
-    return np.where(masks, scores, -np.inf).argmax(1)
+    best: Ints = np.where(masks, scores, -np.inf).argmax(1)
+    return best
 
 
 def explore(scores: Floats, masks: Bools, epsilon: float, rng: np.random.Generator) -> Ints:
@@ -223,8 +224,8 @@ def log_policy(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
 def action_values(network: nn.Module, observations: torch.Tensor) -> torch.Tensor:
     """What a network expects of each action: `(N, 109)` or `(N, 109, atoms)`.
 
-    The value says what all actions of a decision have in common, and the scores how they differ. Scores that stand for
-    both at once learn much more slowly. The best action is the same by either.
+    The value says what all actions of a decision have in common, and the scores how they differ (a dueling network
+    without the mean subtracted). The best action is the same by the scores alone.
     """
     scores, value = network(observations)
     expected: torch.Tensor = scores + value.view(-1, *(1 for _ in scores.shape[1:]))
@@ -234,7 +235,7 @@ def action_values(network: nn.Module, observations: torch.Tensor) -> torch.Tenso
 def scores_of(network: Callable[[torch.Tensor], Any], observations: Floats, chunk: int = 2048) -> Floats:
     """The scores of a network for `(N, E)` observations, without gradients."""
     with torch.no_grad():
-        return torch.cat([network(part)[0] for part in torch.from_numpy(observations).split(chunk)]).numpy()
+        return torch.cat([network(part)[0] for part in torch.split(torch.from_numpy(observations), chunk)]).numpy()
 
 
 def flat(rollout: Rollout, array: npt.NDArray[Any]) -> npt.NDArray[Any]:

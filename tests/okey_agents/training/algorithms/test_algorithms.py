@@ -1,7 +1,10 @@
 """Every algorithm runs within its budget, gives the same bot for the same seed, and learns what is easy to learn."""
 
+import inspect
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from okey_agents.training.algorithms import ALGORITHMS, algorithm
 from okey_env import SelfPlay
 from okey_env.bots import choose_for, make_bot
 from tests.okey_agents.training.algorithms.problems import Decisions, RecallTask, Task
+from tests.places import ROOT
 
 AT_ONE_SEAT = {"maskable_ppo"}
 FROM_NOTHING = sorted(set(ALGORITHMS) - {"behaviour_cloning", "dagger", "maskable_ppo"})
@@ -96,3 +100,16 @@ def test_an_unknown_name_is_refused_and_no_torch_is_imported_before_it_is_needed
         algorithm("sarsa")
     code = "import sys, okey_agents.training.algorithms; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_the_page_tells_the_options_and_lines_of_each(name: str) -> None:
+    (row,) = [
+        line for line in (ROOT / "docs" / "algorithms.md").read_text().splitlines() if line.startswith(f"| `{name}` |")
+    ]
+    *_, told, lines, _ = row.split("|")
+    function = algorithm(name)
+    assert int(lines) == len(Path(inspect.getfile(function)).read_text().splitlines())
+    common = {"task", "budget", "seed", "network", "encoder", "reward", "games", "steps", "learning_rate", "minibatch"}
+    own = {key for key, value in inspect.signature(function).parameters.items() if value.kind is not value.VAR_KEYWORD}
+    assert set(re.findall(r"`(\w+)`", told)) == own - common

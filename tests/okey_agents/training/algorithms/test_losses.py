@@ -8,7 +8,7 @@ from okey_agents.training.algorithms.behaviour_cloning import imitation_loss
 from okey_agents.training.algorithms.dqn import QLearner
 from okey_agents.training.algorithms.mmd import follow, pull
 from okey_agents.training.algorithms.qr_dqn import quantile_loss
-from okey_agents.training.algorithms.seats import Seats, best_of, flat, lambda_returns, log_policy, play
+from okey_agents.training.algorithms.seats import Seats, action_values, best_of, flat, lambda_returns, log_policy, play
 from okey_agents.training.networks import make_network
 from okey_env import as_encoder
 from tests.okey_agents.training.algorithms.problems import RecallTask
@@ -41,7 +41,7 @@ def test_the_quantile_loss_is_least_at_the_quantiles() -> None:
 def test_targets_never_take_the_value_of_an_illegal_action() -> None:
     learner = QLearner(table := Seats(RecallTask(), 4, seed=1), "mlp", 1, torch.nn.functional.smooth_l1_loss)  # type: ignore[arg-type]
     with torch.no_grad():
-        learner.network.scores.bias[50] = learner.target.scores.bias[50] = 1_000.0  # type: ignore[union-attr, index, operator]
+        learner.network.scores.bias[50] = learner.target.scores.bias[50] = 1_000.0  # type: ignore[union-attr, operator]
     chosen = play(table, 6, lambda seen, masks: learner.explore(seen, masks, 0.5))
     assert (chosen.actions < 4).all()
     returns = learner.returns(chosen)
@@ -60,7 +60,8 @@ def test_targets_are_double_and_cut_where_asked() -> None:
     with torch.no_grad():
         seen = torch.from_numpy(rollout.observations)
         own, target = (
-            network(seen.view(-1, 5))[0].view(6, 8, -1).numpy() for network in (learner.network, learner.target)
+            action_values(network, seen.view(-1, 5)).view(6, 8, -1).numpy()
+            for network in (learner.network, learner.target)
         )
     best = own[..., :4].argmax(2)
     values = np.take_along_axis(target, best[..., None], 2)[..., 0]

@@ -9,8 +9,8 @@ from okey_agents.training.algorithms.memory import Reservoir, SparseRows
 def test_rows_come_back_and_grow() -> None:
     rng = np.random.default_rng(1)
     rows = SparseRows(20, 300)
-    few = (rng.random((20, 300)) < 0.02) * rng.integers(1, 50, (20, 300)).astype(np.float32)
-    many = (rng.random((5, 300)) < 0.5) * rng.integers(1, 50, (5, 300)).astype(np.float32)
+    few = np.where(rng.random((20, 300)) < 0.02, rng.integers(1, 50, (20, 300)), 0).astype(np.float32)
+    many = np.where(rng.random((5, 300)) < 0.5, rng.integers(1, 50, (5, 300)), 0).astype(np.float32)
     many[0] = 0
     many[1, 0] = 7
     rows.put(np.arange(20), few)

@@ -41,11 +41,12 @@ def _expected(rollout: Rollout, values: np.ndarray, trace: np.ndarray, gamma: fl
     for later in range(step, len(rollout.seats)):
         paid += rollout.rewards[later, game, seat]
         if rollout.over[later, game]:
-            return paid
+            return float(paid)
         if later + 1 < len(rollout.seats) and rollout.seats[later + 1, game] == seat:
             value, weight = values[later + 1, game], trace[later + 1, game]
             following = _expected(rollout, values, trace, gamma, later + 1, game)
-            return paid + gamma * (value if np.isnan(following) else (1 - weight) * value + weight * following)
+            mixed = value if np.isnan(following) else (1 - weight) * value + weight * following
+            return float(paid + gamma * mixed)
     return np.nan
 
 
@@ -119,7 +120,7 @@ def test_a_rollout_keeps_what_was_seen_before_each_action(opponents: str | None)
 
 def test_scores_do_not_depend_on_chunks_and_may_be_none() -> None:
     network = torch.nn.Module()
-    network.forward = lambda seen: (seen * 2, seen[:, 0])  # type: ignore[method-assign]
+    network.forward = lambda seen: (seen * 2, seen[:, 0])
     seen = np.arange(12, dtype=np.float32).reshape(6, 2)
     np.testing.assert_array_equal(scores_of(network, seen, chunk=4), seen * 2)
     assert scores_of(network, seen[:0]).shape == (0, 2)
