@@ -26,7 +26,7 @@ def train(
     reward: str | None = None,
     games: int = 128,
     steps: int = 64,
-    learning_rate: float = 5e-3,
+    learning_rate: float = 2e-3,
     epochs: int = 2,
     minibatch: int = 1024,
     gamma: float = 1.0,

@@ -82,8 +82,10 @@ def train(
             now = responds[every, table.seats]
             by_dqn.append(now)
             chosen = np.zeros(games, np.int64)
-            chosen[now] = learner.explore(seen[now], legal[now], chance)
-            chosen[~now] = common.sample(common.scores_of(average, seen[~now]), legal[~now], rng)
+            if now.any():  # networks may refuse 0 rows
+                chosen[now] = learner.explore(seen[now], legal[now], chance)
+            if not now.all():
+                chosen[~now] = common.sample(common.scores_of(average, seen[~now]), legal[~now], rng)
             return chosen
 
         rollout = common.play(table, steps, choose)

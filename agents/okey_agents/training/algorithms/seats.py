@@ -224,8 +224,8 @@ def log_policy(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
 def action_values(network: nn.Module, observations: torch.Tensor) -> torch.Tensor:
     """What a network expects of each action: `(N, 109)` or `(N, 109, atoms)`.
 
-    The value says what all actions of a decision have in common, and the scores how they differ. Scores that stand for
-    both at once learn much more slowly. The best action is the same by either.
+    The value says what all actions of a decision have in common, and the scores how they differ (a dueling network
+    without the mean subtracted). The best action is the same by the scores alone.
     """
     scores, value = network(observations)
     expected: torch.Tensor = scores + value.view(-1, *(1 for _ in scores.shape[1:]))

@@ -1,5 +1,7 @@
 """Every algorithm runs within its budget, gives the same bot for the same seed, and learns what is easy to learn."""
 
+import inspect
+import re
 import subprocess
 import sys
 from typing import Any
@@ -13,6 +15,7 @@ from okey_agents.training.algorithms import ALGORITHMS, algorithm
 from okey_env import SelfPlay
 from okey_env.bots import choose_for, make_bot
 from tests.okey_agents.training.algorithms.problems import Decisions, RecallTask, Task
+from tests.places import ROOT
 
 AT_ONE_SEAT = {"maskable_ppo"}
 FROM_NOTHING = sorted(set(ALGORITHMS) - {"behaviour_cloning", "dagger", "maskable_ppo", "ppo"})
@@ -100,3 +103,14 @@ def test_an_unknown_name_is_refused_and_no_torch_is_imported_before_it_is_needed
         algorithm("sarsa")
     code = "import sys, okey_agents.training.algorithms; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_the_page_tells_the_options_of_each(name: str) -> None:
+    page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8").splitlines()
+    (row,) = [line for line in page if line.startswith(f"| `{name}` |")]
+    told = row.split("|")[-2]
+    common = {"task", "budget", "seed", "network", "encoder", "reward", "games", "steps", "learning_rate", "minibatch"}
+    parameters = inspect.signature(algorithm(name)).parameters
+    own = {key for key, value in parameters.items() if value.kind is not value.VAR_KEYWORD} - common
+    assert set(re.findall(r"`(\w+)`", told)) == own
