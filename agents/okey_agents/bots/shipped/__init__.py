@@ -34,12 +34,12 @@ def flat_klasik() -> Bot:
 
 
 def zero_gamelake() -> Bot:
-    """A neural network that learned from its own games alone; trained under `gamelake`; a little below `efficient`."""
+    """A neural network that learned from its own games alone; trained under `gamelake`; near `efficient`."""
     return load_bot(_HERE / "zero-gamelake")
 
 
 def zero_klasik() -> Bot:
-    """A neural network that learned from its own games alone; trained under `klasik`; about as strong as `efficient`."""
+    """A neural network that learned from its own games alone; trained under `klasik`; near `efficient`."""
     return load_bot(_HERE / "zero-klasik")
 
 
