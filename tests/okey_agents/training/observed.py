@@ -11,6 +11,17 @@ from okey_agents.training.networks import PolicyNetwork, make_network
 from okey_env.encoders import as_encoder
 from okey_env.vector import SelfPlay
 
+ALL = [
+    ("kinds", "tiles"),
+    ("kinds", "tiles_raw"),
+    ("transformer", "tiles"),
+    ("transformer", "tiles_raw"),
+    ("mlp", "tiles"),
+    ("mlp", "tiles_raw"),
+    ("mlp", "flat"),
+]
+"""Networks and encoders that fit together."""
+
 
 @functools.cache
 def observed(encoder: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:

@@ -19,17 +19,7 @@ from okey_agents.training.networks import make_network
 from okey_agents.training.networks.plain import scores_on_arrays, with_one_atom
 from okey_agents.training.onnx_models import relu_model
 from okey_env.bots import make_bot
-from tests.okey_agents.training.observed import observed, shaken
-
-ALL = [
-    ("kinds", "tiles"),
-    ("kinds", "tiles_raw"),
-    ("transformer", "tiles"),
-    ("transformer", "tiles_raw"),
-    ("mlp", "tiles"),
-    ("mlp", "tiles_raw"),
-    ("mlp", "flat"),
-]
+from tests.okey_agents.training.observed import ALL, observed, shaken
 
 
 @pytest.mark.heavy

@@ -4,6 +4,20 @@ An algorithm is a function `train(task, budget, seed, **options) -> bot`. All of
 budget and evaluation. They share two modules: `seats` (what the learning seats see, do and get) and `memory`.
 `docs/algorithms.md` describes each of them.
 
+Arguments of all of them:
+
+| | |
+|---|---|
+| `task` | gives the games (`okey_env.tasks`) |
+| `budget` | says how long (`okey_agents.training.budget`) |
+| `seed` | determines everything |
+| `network` | a name of `okey_agents.training.networks.NETWORKS` |
+| `encoder`, `reward` | others than the task's, to learn from; None: the task's |
+| `games`, `steps` | games side by side, and decisions of each of them in one iteration |
+| `learning_rate` | the step size at the beginning; it falls to 0 |
+| `minibatch`, `epochs` | decisions in one step of the optimiser, and passes over what was played |
+| `gamma` | discount from one decision of a seat to its next |
+
 `budget.goes_on(decisions, make_bot)` is asked before each iteration, which takes two seconds at most. `decisions`
 counts the decisions of the learning seats that were collected so far. `make_bot` gives the bot of the present network.
 """

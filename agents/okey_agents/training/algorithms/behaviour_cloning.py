@@ -29,20 +29,10 @@ def train(
     epochs: int = 2,
     minibatch: int = 512,
 ) -> Any:
-    """Learn a task.
+    """Learn a task; the package describes the options that all have.
 
     Args:
-        task: gives the games.
-        budget: says how long.
-        seed: determines everything.
-        network: a name of `NETWORKS`.
-        encoder: another encoder than the task's.
         teacher: the bot that is imitated, by name.
-        games: side by side.
-        steps: decisions of each game in one iteration.
-        learning_rate: at the beginning; it falls to 0.
-        epochs: passes over the decisions of an iteration.
-        minibatch: decisions in one step of the optimiser.
 
     Returns:
         The bot that plays the most probable action.

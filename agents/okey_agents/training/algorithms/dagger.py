@@ -34,22 +34,13 @@ def train(
     learning_rate: float = 2e-3,
     minibatch: int = 512,
 ) -> Any:
-    """Learn a task.
+    """Learn a task; the package describes the options that all have.
 
     Args:
-        task: gives the games.
-        budget: says how long.
-        seed: determines everything.
-        network: a name of `NETWORKS`.
-        encoder: another encoder than the task's.
         teacher: the bot that is asked, by name.
-        games: side by side.
-        steps: decisions of each game in one iteration.
         teacher_plays: the share of the budget in which the teacher's part of the moves falls from 1 to 0.
         memory: decisions that are kept.
         samples: times that as many decisions as were collected are drawn from the memory and learned from.
-        learning_rate: at the beginning; it falls to 0.
-        minibatch: decisions in one step of the optimiser.
 
     Returns:
         The bot that plays the most probable action.

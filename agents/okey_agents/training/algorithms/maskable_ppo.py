@@ -32,21 +32,9 @@ def train(
     clip: float = 0.2,
     entropy: float = 0.005,
 ) -> Any:
-    """Learn a task.
+    """Learn a task; the package describes the options that all have.
 
     Args:
-        task: gives the games.
-        budget: says how long.
-        seed: determines everything.
-        network: a name of `NETWORKS`.
-        encoder: another encoder than the task's.
-        reward: another reward than the task's, to learn from.
-        games: side by side.
-        steps: decisions of each game in one iteration.
-        learning_rate: at the beginning; it falls to 0.
-        epochs: passes over a rollout.
-        minibatch: decisions in one step of the optimiser.
-        gamma: discount.
         trace: lambda of the advantages.
         clip: how far the ratio of new and old probability may move from 1.
         entropy: weight of the policy's entropy.

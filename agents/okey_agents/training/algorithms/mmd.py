@@ -37,21 +37,9 @@ def train(
     magnet_speed: float = 0.2,
     entropy: float = 0.005,
 ) -> Any:
-    """Learn a task.
+    """Learn a task; the package describes the options that all have.
 
     Args:
-        task: gives the games.
-        budget: says how long.
-        seed: determines everything.
-        network: a name of `NETWORKS`.
-        encoder: another encoder than the task's.
-        reward: another reward than the task's, to learn from.
-        games: side by side.
-        steps: decisions of each game in one iteration.
-        learning_rate: at the beginning; it falls to 0.
-        epochs: passes over a rollout.
-        minibatch: decisions in one step of the optimiser.
-        gamma: discount from one decision of a seat to its next.
         trace: lambda of the returns.
         clip: how far the ratio of new and old probability may move from 1.
         proximal: weight of the KL divergence from the policy that played.

@@ -31,22 +31,11 @@ def train(
     epochs: int = 1,
     minibatch: int = 512,
 ) -> Any:
-    """Learn a task.
+    """Learn a task; the package describes the options that all have.
 
     Args:
-        task: gives the games.
-        budget: says how long.
-        seed: determines everything.
-        network: a name of `NETWORKS`.
-        encoder: another encoder than the task's.
-        reward: another reward than the task's, to learn from.
-        games: side by side.
-        steps: decisions of each game in one iteration; much longer than a round.
         epsilon: probability of a random action at the beginning.
         epsilon_end: the same at the end.
-        learning_rate: at the beginning; it falls to 0.
-        epochs: passes over a rollout.
-        minibatch: decisions in one step of the optimiser.
 
     Returns:
         The bot that plays the best action.

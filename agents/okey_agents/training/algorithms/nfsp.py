@@ -38,24 +38,15 @@ def train(
     cut: int = 1,
     **learning: Any,
 ) -> Any:
-    """Learn a task.
+    """Learn a task; the package describes the options that all have.
 
     Args:
-        task: gives the games.
-        budget: says how long.
-        seed: determines everything.
-        network: a name of `NETWORKS`.
-        encoder: another encoder than the task's.
-        reward: another reward than the task's, to learn from.
-        games: side by side.
-        steps: decisions of each game in one iteration.
         epsilon: probability of a random action of `dqn` at the beginning.
         epsilon_end: the same at the end.
         anticipation: probability that a seat plays a round by `dqn`.
         average_rate: step size of the average policy at the beginning; it falls to 0.
         reservoir: decisions of `dqn` that are kept.
         imitations: steps of the average policy's optimiser in an iteration.
-        minibatch: decisions in one step of either optimiser.
         cut: 1: returns of `dqn` stop at actions that are not the best, since most are those of the average policy.
         learning: other options of `QLearner`.
 

@@ -35,23 +35,13 @@ def train(
     entropy: float = 0.005,
     dense_share: float = 0.3,
 ) -> Any:
-    """Learn a task.
+    """Learn a task; the package describes the options that all have.
 
     Args:
-        task: gives the games.
-        budget: says how long.
-        seed: determines everything.
-        network: a name of `NETWORKS`.
-        encoder: another encoder than the task's.
         reward: another reward than the task's, to learn from. If it is not given and the task pays points, it is
             `zero_sum+distance`, since random players never finish a round.
         start: another start of the rounds than the task's, such as a curriculum.
         self_play: whether to learn in all four seats; None: only if the task is of self-play.
-        games: side by side.
-        steps: decisions of each game in one iteration.
-        learning_rate: at the beginning; it falls to 0.
-        epochs: passes over a rollout.
-        minibatch: decisions in one step of the optimiser.
         trace: lambda of the advantages, from one decision of the game to the next.
         clip: how far the ratio of new and old probability may move from 1.
         entropy: weight of the policy's entropy at the beginning.

@@ -30,17 +30,9 @@ def train(
     atoms: int = 16,
     **learning: Any,
 ) -> Any:
-    """Learn a task.
+    """Learn a task; the package describes the options that all have.
 
     Args:
-        task: gives the games.
-        budget: says how long.
-        seed: determines everything.
-        network: a name of `NETWORKS`.
-        encoder: another encoder than the task's.
-        reward: another reward than the task's, to learn from.
-        games: side by side.
-        steps: decisions of each game in one iteration.
         epsilon: probability of a random action at the beginning.
         epsilon_end: the same at the end.
         atoms: quantiles of each action.

@@ -11,17 +11,7 @@ from okey_agents.bots.transformer_network import transformer_shapes
 from okey_agents.training.networks import PolicyNetwork
 from okey_agents.training.networks.plain import bot_of, scores_on_arrays, with_one_atom
 from okey_env.vector import SelfPlay
-from tests.okey_agents.training.observed import observed, shaken
-
-ALL = [
-    ("kinds", "tiles"),
-    ("kinds", "tiles_raw"),
-    ("transformer", "tiles"),
-    ("transformer", "tiles_raw"),
-    ("mlp", "tiles"),
-    ("mlp", "tiles_raw"),
-    ("mlp", "flat"),
-]
+from tests.okey_agents.training.observed import ALL, observed, shaken
 
 
 @pytest.mark.parametrize(("name", "encoder"), ALL)
