@@ -38,8 +38,8 @@ def train(
     """Learn a task; the package describes the options that all have.
 
     Args:
-        reward: another reward than the task's, to learn from. If it is not given and the task pays points, it is
-            `zero_sum+distance`, since random players never finish a round.
+        reward: another reward than the task's, to learn from; None: the task's and, at the beginning, pay for each tile
+            by which a rack comes nearer to a finish, since random players never finish a round.
         start: another start of the rounds than the task's, such as a curriculum.
         self_play: whether to learn in all four seats; None: only if the task is of self-play.
         trace: lambda of the advantages, from one decision of the game to the next.
@@ -52,8 +52,8 @@ def train(
     """
     torch.manual_seed(seed)
     everywhere = task.only_self_play if self_play is None else self_play
-    if reward is None and task.reward == "zero_sum":
-        reward = "zero_sum+distance"
+    if reward is None and "+" not in task.reward:
+        reward = f"{task.reward}+{task.reward_unit / 3:g}*distance"
     given = {"encoder": encoder, "reward": reward, "start": start}
     changes = {key: value for key, value in given.items() if value is not None}
     played: Games
