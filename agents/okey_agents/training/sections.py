@@ -4,7 +4,7 @@ import dataclasses
 from typing import Annotated, Any, Literal
 
 from okey_agents.training.schema import Between, Config, Count, Positive, Section, Width
-from okey_env.rewards import as_reward
+from okey_env.rewards import REWARDS, parse_reward
 from okey_env.rules import as_rules
 
 # --- every recipe -----------------------------------------------------------------------------------------------------
@@ -63,9 +63,15 @@ class EnvConfig(Section):
     def check(self, config: Config) -> None:
         """Refuse rewards that do not exist."""
         try:
-            as_reward(self.reward)
+            base = parse_reward(self.reward).base
         except ValueError as error:
-            raise ValueError(f"env.reward = {self.reward!r}: {error}") from None
+            raise ValueError(f"env.reward: {error}") from None
+        if base not in REWARDS:
+            names = " or ".join(map(repr, REWARDS))
+            raise ValueError(
+                f"env.reward = {self.reward!r} is not a choice: expected {names}, "
+                "perhaps with '+distance' or '+potential'"
+            )
 
 
 @dataclasses.dataclass(frozen=True)

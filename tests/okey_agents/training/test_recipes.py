@@ -38,6 +38,7 @@ from tests.places import ROOT
         ({"maskable_ppo": {"gamma": float("nan")}}, "maskable_ppo.gamma = nan is out of range"),
         ({"maskable_ppo": {"gamma": "1"}}, "maskable_ppo.gamma = '1' is out of range"),
         ({"env": {"reward": "money"}}, "env.reward = 'money' is not a choice: expected 'points' or 'zero_sum'"),
+        ({"env": {"reward": "win+luck"}}, "env.reward: reward='win.luck' has the term 'luck': expected 'distance' or"),
         ({"game": {"rules": "ankara"}}, "game.rules = 'ankara' are no rules: 'ankara' is not a preset"),
         ({"game": {"rules": {"max_throws": 0}}}, "game.rules = .* max_throws=0 is out of range"),
         ({"game": {"rules": 7}}, "game.rules = 7 are no rules"),
