@@ -5,7 +5,6 @@ The job says what `suite.Run.identity` says, and where a file with an algorithm 
 outlive the runner.
 """
 
-import importlib
 import importlib.util
 import inspect
 import json
@@ -22,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from okey_agents.benchmark.results import write_whole
 from okey_agents.benchmark.suite import NUM_GROUPS
 from okey_agents.evaluate.measure import Measured, measure
 from okey_agents.provenance import provenance
+from okey_agents.training.checkpoint import write_whole
 from okey_env.tasks import task as task_of
 
 _TRAINING_PACKAGES = ("torch", "stable-baselines3", "sb3-contrib")
@@ -100,10 +99,9 @@ def load_algorithm(use: str, file: str | None, entry: str | None, options: Mappi
         ValueError: there is no such algorithm, its file has no such function, or the function takes other arguments.
     """
     if file is None:
-        module, name = _registered(use).split(":")
-        found = getattr(importlib.import_module(module), name)
-        assert callable(found)
-        return found  # type: ignore[no-any-return]
+        from okey_agents.training.algorithms import algorithm
+
+        return algorithm(use)
     path = Path(file)
     spec = importlib.util.spec_from_file_location(f"okey_algorithm_{path.stem}", path)
     if spec is None or spec.loader is None:
@@ -112,27 +110,15 @@ def load_algorithm(use: str, file: str | None, entry: str | None, options: Mappi
     sys.modules[spec.name] = module_of_file
     sys.path.insert(0, str(path.parent))  # it may import what lies beside it
     spec.loader.exec_module(module_of_file)
-    train = getattr(module_of_file, str(entry), None)
+    train: Any = getattr(module_of_file, str(entry), None)
     if not callable(train):
         raise ValueError(f"{path} has no function {entry}: expected `def {entry}(task, budget, seed, **options)`")
     try:
         inspect.signature(train).bind("task", "budget", "seed", **options)
     except TypeError as error:
         raise ValueError(f"{entry} of {path}: {error}: expected (task, budget, seed, **options)") from None
-    return train  # type: ignore[no-any-return]
-
-
-def registry() -> Mapping[str, str]:
-    """The algorithms that come with this package, each as `module:function`."""
-    algorithms: Mapping[str, str] = importlib.import_module("okey_agents.training.algorithms").ALGORITHMS
-    return algorithms
-
-
-def _registered(name: str) -> str:
-    known = registry()
-    if name not in known:
-        raise ValueError(f"there is no algorithm {name!r}: expected one of {', '.join(sorted(known))}, or a .py file")
-    return known[name]
+    found: Train = train
+    return found
 
 
 def _round(value: float) -> float:
@@ -166,7 +152,7 @@ def main() -> None:
     job, result = map(Path, sys.argv[1:])
     _end_with_the_runner()
     done = run_job(json.loads(job.read_text(encoding="utf-8")))
-    write_whole(result, json.dumps(done, ensure_ascii=False))
+    write_whole(result, json.dumps(done, ensure_ascii=False).encode())
 
 
 if __name__ == "__main__":

@@ -17,9 +17,10 @@ from okey_agents.benchmark.estimators import (
     compare,
 )
 from okey_agents.benchmark.pictures import curves_picture, profiles_picture
-from okey_agents.benchmark.results import RESULTS_FILE, read_results, write_whole
+from okey_agents.benchmark.results import RESULTS_FILE, read_results
 from okey_agents.benchmark.suite import Suite
 from okey_agents.evaluate.statistics import Interval
+from okey_agents.training.checkpoint import write_whole
 from okey_env.tasks import Task
 from okey_env.tasks import task as task_of
 
@@ -89,10 +90,11 @@ def write_report(folder: Path, suite: Suite) -> Path:
         curves = {name: [np.array(run["curve"], np.float64) for run in table.of(name, id)] for name in table.on(id)}
         marks = {name: getattr(task, name) for name in _MARKS}
         title = f"{id}: reward in an episode"
-        write_whole(folder / _picture_name(id), curves_picture(title, curves, marks))
+        write_whole(folder / _picture_name(id), curves_picture(title, curves, marks).encode())
     if table.names:
-        write_whole(folder / PROFILES, profiles_picture({n: table.normalised[n] for n in table.names}, table.bootstrap))
-    write_whole(folder / PAGE, page(results, suite))
+        profiles = profiles_picture({n: table.normalised[n] for n in table.names}, table.bootstrap)
+        write_whole(folder / PROFILES, profiles.encode())
+    write_whole(folder / PAGE, page(results, suite).encode())
     return folder / PAGE
 
 

@@ -4,7 +4,6 @@ A line is written at once and synced. A last line without its end is dropped: th
 Only one benchmark writes into a folder at a time.
 """
 
-import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -14,7 +13,7 @@ from typing import IO, Any
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module or nothing
 
 RESULTS_FILE = "results.jsonl"
 _IDENTITY = ("task", "algorithm", "use", "source", "options", "seed", "budget", "evaluation")
@@ -81,17 +80,6 @@ class ResultsFile:
         self._file.write(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is never there in part."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            beside.unlink()
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -100,7 +100,7 @@ class NetworkConfig(Section):
 
 @dataclasses.dataclass(frozen=True)
 class PolicyConfig(Section):
-    """The network of a policy that needs no library for its heads; see `okey_agents.training.networks`."""
+    """The network that `ppo` learns, one of `okey_agents.training.networks`."""
 
     network: Literal["kinds", "mlp", "transformer"] = "kinds"
     """The network by name."""

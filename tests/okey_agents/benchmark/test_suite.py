@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from okey_agents.benchmark.child import registry
 from okey_agents.benchmark.suite import SUITES, Algorithm, Spending, read_suite
+from okey_agents.training.algorithms import ALGORITHMS
 from okey_env.tasks import TASKS
 
 NAMES = ["evening", "smoke", "table"]
@@ -126,7 +126,7 @@ def test_a_suite_that_ships_names_tasks_and_algorithms_that_exist(name: str) -> 
     uses = {algorithm.use for algorithm in suite.algorithms}
     assert uses <= WILL_EXIST
     if importlib.util.find_spec("okey_agents.training.algorithms") is not None:
-        assert uses <= set(registry())
+        assert uses <= set(ALGORITHMS)
 
 
 @pytest.mark.parametrize(("name", "shape", "hours"), [("evening", (5, 3, 3), 0.83), ("table", (8, 4, 5), 10)])

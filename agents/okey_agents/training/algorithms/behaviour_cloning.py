@@ -10,8 +10,10 @@ import numpy as np
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms.seats import Budget, Ints, Seats, Task
+from okey_agents.training.algorithms.seats import Budget, Seats, Task
+from okey_agents.training.games import Ints
 from okey_agents.training.networks import bot_of, make_network
+from okey_agents.training.networks.network import legal_log_probs
 from okey_env.bots import Bot, choose_for, make_bot
 
 
@@ -61,9 +63,9 @@ def train(
 
 def moves_of(bot: Bot, table: Seats) -> Ints:
     """What a bot would play in each game: `(G,)`."""
-    return choose_for(bot, table.games.games, np.arange(table.num_games), table.records)
+    return choose_for(bot, table.games.states, np.arange(table.num_games), table.records)
 
 
 def imitation_loss(scores: torch.Tensor, masks: torch.Tensor, moves: torch.Tensor) -> torch.Tensor:
     """The mean cross-entropy of `(N,)` moves under the softmax of the legal scores `(N, 109)`."""
-    return -common.log_policy(scores, masks).gather(1, moves[:, None]).mean()
+    return -legal_log_probs(scores, masks).gather(1, moves[:, None]).mean()

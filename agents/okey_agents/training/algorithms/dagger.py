@@ -13,7 +13,8 @@ import torch
 from okey_agents.training.algorithms import seats as common
 from okey_agents.training.algorithms.behaviour_cloning import imitation_loss, moves_of
 from okey_agents.training.algorithms.memory import SparseRows
-from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Seats, Task
+from okey_agents.training.algorithms.seats import Bools, Budget, Seats, Task
+from okey_agents.training.games import Floats, Ints
 from okey_agents.training.networks import bot_of, make_network
 from okey_env.bots import make_bot
 

@@ -16,7 +16,8 @@ import torch
 
 from okey_agents.training.algorithms import seats as common
 from okey_agents.training.algorithms.memory import SparseRows
-from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Rollout, Seats, Task
+from okey_agents.training.algorithms.seats import Bools, Budget, Rollout, Seats, Task
+from okey_agents.training.games import Floats, Ints
 from okey_agents.training.networks import bot_of, make_network
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

@@ -12,8 +12,10 @@ import numpy as np
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Seats, Task
+from okey_agents.training.algorithms.seats import Bools, Budget, Seats, Task
+from okey_agents.training.games import Floats, Ints
 from okey_agents.training.networks import PolicyNetwork, bot_of, make_network
+from okey_agents.training.networks.network import legal_log_probs
 
 
 def train(
@@ -88,8 +90,8 @@ def train(
             for part in common.minibatches(len(known), minibatch, rng):
                 rows = torch.from_numpy(part)
                 found, value = learner(observations[rows])
-                old, to = (common.log_policy(each[rows], masks[rows]) for each in (before, magnets))
-                new = common.log_policy(found, masks[rows])
+                old, to = (legal_log_probs(each[rows], masks[rows]) for each in (before, magnets))
+                new = legal_log_probs(found, masks[rows])
                 ratio = (new - old).gather(1, actions[rows, None])[:, 0].exp()
                 gain = (gains[rows] - gains[rows].mean()) / (gains[rows].std(correction=0) + 1e-8)
                 climb = torch.min(ratio * gain, ratio.clamp(1 - clip, 1 + clip) * gain).mean()

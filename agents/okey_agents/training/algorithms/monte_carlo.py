@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from okey_agents.training.algorithms import seats as common
-from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Seats, Task
+from okey_agents.training.algorithms.seats import Bools, Budget, Seats, Task
+from okey_agents.training.games import Floats, Ints
 from okey_agents.training.networks import bot_of, make_network
 
 

@@ -14,8 +14,10 @@ import torch
 from okey_agents.training.algorithms import seats as common
 from okey_agents.training.algorithms.dqn import QLearner
 from okey_agents.training.algorithms.memory import Reservoir, SparseRows
-from okey_agents.training.algorithms.seats import Bools, Budget, Floats, Ints, Seats, Task
+from okey_agents.training.algorithms.seats import Bools, Budget, Seats, Task
+from okey_agents.training.games import Floats, Ints
 from okey_agents.training.networks import bot_of, make_network
+from okey_agents.training.networks.network import legal_log_probs
 
 
 def train(
@@ -90,9 +92,7 @@ def train(
         common.set_rate(optimizer, common.falling(average_rate, 0, budget.share))
         for _ in range(imitations if len(kept) else 0):
             part = rng.integers(0, len(kept), minibatch)
-            logs = common.log_policy(
-                average(torch.from_numpy(observations.get(part)))[0], torch.from_numpy(masks[part])
-            )
+            logs = legal_log_probs(average(torch.from_numpy(observations.get(part)))[0], torch.from_numpy(masks[part]))
             loss = -logs.gather(1, torch.from_numpy(actions[part])[:, None]).mean()
             common.improve(average, optimizer, loss)
         decisions += rollout.over.size

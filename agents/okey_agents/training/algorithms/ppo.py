@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from okey_agents.training.algorithms.seats import Budget, Task
+from okey_agents.training.games import FourSeats, Games, OneSeat
 from okey_agents.training.networks import bot_of, make_network
-from okey_agents.training.ppo.games import FourSeats, Games, OneSeat
 from okey_agents.training.ppo.learner import Learner
 from okey_agents.training.ppo.recipe import PpoConfig
 

@@ -12,16 +12,10 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from okey_env.encoders import Encoder
-from okey_env.tiles import NUM_SEATS
+from okey_agents.training.games import Floats, FourSeats, Games, Ints, OneSeat
 from okey_env.vector import OkeyVectorEnv, SelfPlay
 
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-ILLEGAL = -1e8
-"""The score of an illegal action, finite so that 0 times its logarithm is 0."""
 
 
 class Task(Protocol):
@@ -85,17 +79,15 @@ class Seats:
         changes = {key: value for key, value in (("encoder", encoder), ("reward", reward)) if value is not None}
         self.num_games = num_games
         self.unit = task.reward_unit
-        self.games: SelfPlay | OkeyVectorEnv
+        self.games: Games
         if task.only_self_play:
-            self.games, self.num_seats = task.self_play(num_games, seed, **changes), NUM_SEATS
+            self.games = FourSeats(task.self_play(num_games, seed, **changes))
         else:
-            self.games, self.num_seats = task.make_vec(num_games, seed, **changes), 1
-        self.games.reset()
-        assert self.games.encoder is not None
-        self.encoder: Encoder = self.games.encoder
+            self.games = OneSeat(task.make_vec(num_games, seed, **changes))
+        self.games.reset(seed)
+        self.num_seats, self.encoder = self.games.num_players, self.games.encoder
         self.over: Bools = np.ones(num_games, np.bool_)
         """`(G,)`: whether the decision to come is the first one of an episode."""
-        self._learner = np.zeros(num_games, np.int64)
 
     @property
     def observations(self) -> Floats:
@@ -115,17 +107,12 @@ class Seats:
     @property
     def seats(self) -> Ints:
         """`(G,)`: whose decision it is."""
-        return self.games.seats if isinstance(self.games, SelfPlay) else self._learner
+        return self.games.players
 
     def step(self, actions: Ints) -> tuple[Floats, Bools]:
         """One decision in each game: what it paid, `(G, S)` in units of the task, and whether the episode is over."""
-        if isinstance(self.games, SelfPlay):
-            self.games.step(actions)
-            self.over = self.games.terminated | self.games.truncated
-            return self.games.rewards / self.unit, self.over
-        _, rewards, terminated, truncated, _ = self.games.step(actions)
-        self.over = terminated | truncated
-        return (rewards[:, None] / self.unit).astype(np.float32), self.over
+        rewards, self.over = self.games.step(actions)
+        return rewards / np.float32(self.unit), self.over
 
 
 def play(seats: Seats, num_steps: int, choose: Callable[[Floats, Bools], Ints]) -> Rollout:
@@ -214,11 +201,6 @@ def explore(scores: Floats, masks: Bools, epsilon: float, rng: np.random.Generat
 def sample(scores: Floats, masks: Bools, rng: np.random.Generator) -> Ints:
     """Legal actions `(N,)` drawn from the softmax of the scores."""
     return best_of(scores + rng.gumbel(size=scores.shape).astype(np.float32), masks)
-
-
-def log_policy(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-    """The logarithms of the softmax over the legal actions: `(N, 109)`, very low for the others."""
-    return torch.log_softmax(scores.masked_fill(~masks, ILLEGAL), 1)
 
 
 def action_values(network: nn.Module, observations: torch.Tensor) -> torch.Tensor:

@@ -203,7 +203,8 @@ def _learn(
     """Some passes over a batch, in place; the losses of policy and value, averaged over all passes."""
     import torch
 
-    from okey_agents.training.flat.policy import legal_log_probs, scores_and_values
+    from okey_agents.training.flat.policy import scores_and_values
+    from okey_agents.training.networks.network import legal_log_probs
 
     settings = config[ImitationConfig]
     device = policy.device

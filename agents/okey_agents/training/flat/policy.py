@@ -12,7 +12,6 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-from okey_agents.training.networks.network import MASKED
 from okey_agents.training.sections import NetworkConfig
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -69,11 +68,6 @@ def scores_and_values(
     """The scores `(N, 109)` of all actions and the values `(N,)` of observations `(N, size)`."""
     actor, critic = policy.mlp_extractor(policy.extract_features(observations))
     return policy.action_net(actor), policy.value_net(critic).squeeze(1)
-
-
-def legal_log_probs(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-    """The logarithms of the softmax over the legal actions, very low for the others: `(N, 109)`."""
-    return torch.log_softmax(scores.masked_fill(masks == 0, MASKED), dim=1)
 
 
 def policy_arrays(policy: nn.Module) -> Arrays:

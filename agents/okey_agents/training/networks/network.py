@@ -72,6 +72,11 @@ def aligned(observations: torch.Tensor) -> torch.Tensor:
     return observations if observations.data_ptr() % 64 == 0 else observations.clone()
 
 
+def legal_log_probs(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+    """The logarithms of the softmax over the legal actions, very low for the others: `(N, 109)`."""
+    return torch.log_softmax(scores.masked_fill(masks == 0, MASKED), dim=1)
+
+
 def begin_small(*layers: nn.Linear) -> None:
     """Let a network begin with nearly equal scores, so that its first moves are nearly uniform."""
     for layer in layers:

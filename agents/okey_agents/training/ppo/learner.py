@@ -13,14 +13,12 @@ import numpy as np
 import torch
 from torch import nn
 
+from okey_agents.training.games import Floats, Games
 from okey_agents.training.networks import PolicyNetwork
-from okey_agents.training.ppo.games import Floats, Games
+from okey_agents.training.networks.network import legal_log_probs
 from okey_agents.training.ppo.recipe import PpoConfig
 from okey_agents.training.ppo.rollout import Rollout, Sight
 from okey_env.round import derive_seed
-
-_ILLEGAL = -1e8
-"""The score of an illegal action."""
 
 
 class Critic(nn.Module):
@@ -215,8 +213,7 @@ class Learner:
         parameters = list(self.model.parameters())
         parts = list(self._pool.map(lambda batch: self._gradients(batch, parameters, entropy_weight), batches))
         for number, parameter in enumerate(parameters):
-            parameter.grad = sum(gradients[number] for gradients, _ in parts[1:]) + parts[0][0][number]
-            parameter.grad /= len(parts)
+            parameter.grad = torch.stack([gradients[number] for gradients, _ in parts]).mean(0)
         nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm)
         self.optimizer.step()
         means: list[float] = np.mean([losses for _, losses in parts], axis=0).tolist()
@@ -226,8 +223,7 @@ class Learner:
         self, batch: Batch, parameters: Sequence[nn.Parameter], entropy_weight: float
     ) -> tuple[Sequence[torch.Tensor], list[float]]:
         settings = self.settings
-        scores = self.network(batch.observations)[0].masked_fill(batch.masks == 0, _ILLEGAL)
-        log_probs = torch.log_softmax(scores, dim=1)
+        log_probs = legal_log_probs(self.network(batch.observations)[0], batch.masks)
         change = log_probs.gather(1, batch.actions[:, None])[:, 0] - batch.log_probs
         ratio = change.exp()
         clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)

@@ -74,8 +74,8 @@ def train_ppo(config: Config, folder: Path, resume: bool, console: Console) -> N
     from okey_agents.training.flat.run import FlatRun
 
     run_seed, total = config[RunConfig].seed, config[PpoConfig].decisions
+    learner = _learner(config)  # first: a network that does not fit the encoder is refused before there is a folder
     with FlatRun(config, folder, resume, console, _bot_of) as run:
-        learner = _learner(config)
         done = run.begin(learner.model, learner.optimizer)
         with ProgressStage("learning", total, done, run.console) as stage:
             while done < total:
@@ -102,8 +102,8 @@ def _learner(config: Config) -> Learner:
     """The learner with fresh weights, drawn with the run's seed."""
     import torch
 
+    from okey_agents.training.games import FourSeats
     from okey_agents.training.networks import make_network, sizes_of
-    from okey_agents.training.ppo.games import FourSeats
     from okey_agents.training.ppo.learner import Learner
     from okey_env.encoders import as_encoder
     from okey_env.vector import SelfPlay

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from okey_agents.training.ppo.games import Floats, Games, Ints
+from okey_agents.training.games import Floats, Games, Ints
 from okey_env.actions import FINISH, NUM_ACTIONS
 from okey_env.engine._jit import kernel
 from okey_env.tiles import NUM_KINDS

@@ -62,7 +62,7 @@ class Recall:
         self.masks[:, :4] = 1
         self.games = self.records = np.zeros(num_envs)
 
-    def reset(self) -> None:
+    def reset(self, seed: int) -> None:
         self._second = np.zeros(self.num_envs, np.bool_)
         self._right = np.zeros(self.num_envs, np.bool_)
         self._show()

@@ -8,8 +8,9 @@ from okey_agents.training.algorithms.behaviour_cloning import imitation_loss
 from okey_agents.training.algorithms.dqn import QLearner
 from okey_agents.training.algorithms.mmd import follow, pull
 from okey_agents.training.algorithms.qr_dqn import quantile_loss
-from okey_agents.training.algorithms.seats import Seats, action_values, best_of, flat, lambda_returns, log_policy, play
+from okey_agents.training.algorithms.seats import Seats, action_values, best_of, flat, lambda_returns, play
 from okey_agents.training.networks import make_network
+from okey_agents.training.networks.network import legal_log_probs
 from okey_env import as_encoder
 from tests.okey_agents.training.algorithms.problems import RecallTask
 
@@ -85,21 +86,21 @@ def test_the_memory_gives_rollouts_back_and_forgets_the_oldest() -> None:
 
 def test_the_pull_of_mmd() -> None:
     masks = torch.tensor([[True, True, True, False]])
-    magnet = log_policy(torch.tensor([[2.0, 0.0, 1.0, 5.0]]), masks)
-    old = log_policy(torch.tensor([[0.0, 3.0, 0.0, 5.0]]), masks)
+    magnet = legal_log_probs(torch.tensor([[2.0, 0.0, 1.0, 5.0]]), masks)
+    old = legal_log_probs(torch.tensor([[0.0, 3.0, 0.0, 5.0]]), masks)
     scores = torch.tensor([[0.0, 3.0, 0.0, 5.0]], requires_grad=True)
-    at_old = pull(log_policy(scores, masks), old, magnet, 1.0, 0.0, 0.0)
+    at_old = pull(legal_log_probs(scores, masks), old, magnet, 1.0, 0.0, 0.0)
     (slope,) = torch.autograd.grad(at_old, scores)
     assert at_old.item() == pytest.approx(0, abs=1e-6)
     np.testing.assert_allclose(slope.numpy(), 0, atol=1e-6)  # the proximal term holds nothing back at the beginning
     for _ in range(500):  # without advantages the policy goes to the magnet
-        (slope,) = torch.autograd.grad(pull(log_policy(scores, masks), old, magnet, 0.0, 1.0, 0.0), scores)
+        (slope,) = torch.autograd.grad(pull(legal_log_probs(scores, masks), old, magnet, 0.0, 1.0, 0.0), scores)
         scores = (scores - slope).detach().requires_grad_()
-    np.testing.assert_allclose(log_policy(scores, masks).exp().detach(), magnet.exp(), atol=1e-3)
+    np.testing.assert_allclose(legal_log_probs(scores, masks).exp().detach(), magnet.exp(), atol=1e-3)
     for _ in range(2000):  # and with entropy alone to the uniform policy
-        (slope,) = torch.autograd.grad(pull(log_policy(scores, masks), old, magnet, 0.0, 0.0, 1.0), scores)
+        (slope,) = torch.autograd.grad(pull(legal_log_probs(scores, masks), old, magnet, 0.0, 0.0, 1.0), scores)
         scores = (scores - slope).detach().requires_grad_()
-    np.testing.assert_allclose(log_policy(scores, masks).exp().detach()[0], [1 / 3, 1 / 3, 1 / 3, 0], atol=1e-3)
+    np.testing.assert_allclose(legal_log_probs(scores, masks).exp().detach()[0], [1 / 3, 1 / 3, 1 / 3, 0], atol=1e-3)
 
 
 def test_the_magnet_follows() -> None:

@@ -12,12 +12,12 @@ from okey_agents.training.algorithms.seats import (
     falling,
     flat,
     lambda_returns,
-    log_policy,
     minibatches,
     play,
     sample,
     scores_of,
 )
+from okey_agents.training.networks.network import legal_log_probs
 from tests.okey_agents.training.algorithms.problems import Task
 
 
@@ -95,7 +95,7 @@ def test_choices_are_legal_and_even() -> None:
     drawn = np.bincount(sample(scores, masks, rng), minlength=5) / 40_000
     softmax = np.exp([1, 2, 0]) / np.exp([1, 2, 0]).sum()
     np.testing.assert_allclose(drawn, [0, softmax[0], softmax[1], 0, softmax[2]], atol=0.015)
-    policy = log_policy(torch.from_numpy(scores[:1]), torch.from_numpy(masks[:1])).exp().numpy()[0]
+    policy = legal_log_probs(torch.from_numpy(scores[:1]), torch.from_numpy(masks[:1])).exp().numpy()[0]
     np.testing.assert_allclose(policy, [0, softmax[0], softmax[1], 0, softmax[2]], atol=1e-6)
 
 

@@ -13,9 +13,9 @@ from okey_agents.bots.flat import FlatBot
 from okey_agents.bots.folder import load_bot
 from okey_agents.training.checkpoint import Arrays, checkpoints, load_checkpoint
 from okey_agents.training.export import export
+from okey_agents.training.games import FourSeats
 from okey_agents.training.networks import make_network
 from okey_agents.training.ppo import learner as module
-from okey_agents.training.ppo.games import FourSeats
 from okey_agents.training.ppo.learner import Learner
 from okey_agents.training.ppo.recipe import PpoConfig
 from okey_agents.training.recipes import config_from_dict

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from okey_agents.training.ppo.games import Floats, FourSeats, OneSeat
+from okey_agents.training.games import Floats, FourSeats, OneSeat
 from okey_agents.training.ppo.rollout import Rollout, Sight, draw_legal
 from okey_env import OkeyVectorEnv, SelfPlay, as_encoder
 from okey_env.encoders import tiles

@@ -1,4 +1,4 @@
-"""Where PPO's decisions come from: all seats of self-play, or one seat against bots, in one form.
+"""Where an algorithm's decisions come from: all seats of self-play, or one seat against bots, in one form.
 
 A *player* is whoever is paid: the four seats of self-play, or the one learning seat. `K` is the number of players.
 """
@@ -31,6 +31,14 @@ class Games(Protocol):
     @property
     def masks(self) -> npt.NDArray[np.int8]:
         """`(N, 109)` what it may do."""
+
+    @property
+    def records(self) -> npt.NDArray[np.record]:
+        """`(N,)` of OBSERVATION, the same as a record."""
+
+    @property
+    def states(self) -> npt.NDArray[np.record]:
+        """`(N,)` of GAME, hidden tiles included: for teachers, which are asked as bots are."""
 
     @property
     def players(self) -> Ints:
@@ -69,6 +77,16 @@ class FourSeats:
     def masks(self) -> npt.NDArray[np.int8]:
         """`(N, 109)` what it may do."""
         return self.batch.masks
+
+    @property
+    def records(self) -> npt.NDArray[np.record]:
+        """`(N,)` of OBSERVATION, the same as a record."""
+        return self.batch.records
+
+    @property
+    def states(self) -> npt.NDArray[np.record]:
+        """`(N,)` of GAME, hidden tiles included."""
+        return self.batch.games
 
     @property
     def players(self) -> Ints:
@@ -112,6 +130,16 @@ class OneSeat:
     def masks(self) -> npt.NDArray[np.int8]:
         """`(N, 109)` what it may do."""
         return self.env.masks
+
+    @property
+    def records(self) -> npt.NDArray[np.record]:
+        """`(N,)` of OBSERVATION, the same as a record."""
+        return self.env.records
+
+    @property
+    def states(self) -> npt.NDArray[np.record]:
+        """`(N,)` of GAME, hidden tiles included."""
+        return self.env.games
 
     def reset(self, seed: int) -> None:
         """Begin new games."""
