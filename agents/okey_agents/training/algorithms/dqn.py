@@ -8,6 +8,7 @@ a rollout is learned from (Daley and Amato, 2019). With `cut` 0 the returns foll
 """
 
 import copy
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -53,7 +54,7 @@ def train(
     decisions = 0
     while budget.goes_on(decisions, lambda: bot_of(learner.network, "dqn")):
         chance = common.falling(epsilon, epsilon_end, budget.share)
-        rollout = common.play(table, steps, lambda seen, masks, chance=chance: learner.explore(seen, masks, chance))  # type: ignore[misc]
+        rollout = common.play(table, steps, functools.partial(learner.explore, epsilon=chance))
         learner.learn(rollout, budget.share)
         decisions += rollout.over.size
     return bot_of(learner.network, "dqn")

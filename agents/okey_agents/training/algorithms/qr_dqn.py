@@ -5,6 +5,7 @@ Everything else is `dqn`: of a decision's two estimates (the next decision's val
 odds of lambda, since a mix of distributions is what a lambda-return means here.
 """
 
+import functools
 from typing import Any
 
 import torch
@@ -46,7 +47,7 @@ def train(
     decisions = 0
     while budget.goes_on(decisions, lambda: bot_of(learner.network, "qr_dqn")):
         chance = common.falling(epsilon, epsilon_end, budget.share)
-        rollout = common.play(table, steps, lambda seen, masks, chance=chance: learner.explore(seen, masks, chance))  # type: ignore[misc]
+        rollout = common.play(table, steps, functools.partial(learner.explore, epsilon=chance))
         learner.learn(rollout, budget.share)
         decisions += rollout.over.size
     return bot_of(learner.network, "qr_dqn")

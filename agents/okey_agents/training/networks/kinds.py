@@ -50,9 +50,10 @@ class Kinds(PlanesNetwork):
         self.value = nn.Linear(pooled, 1)
         if self._places.after_size:
             inputs = 2 * self._places.after_size + pooled
-            self.source = nn.Sequential(nn.Linear(inputs, SOURCE_WIDTH), nn.ReLU(), nn.Linear(SOURCE_WIDTH, 2 * atoms))
+            moves = nn.Linear(SOURCE_WIDTH, 2 * atoms)  # draw, take
+            self.source = nn.Sequential(nn.Linear(inputs, SOURCE_WIDTH), nn.ReLU(), moves)
             self.rest = nn.Linear(pooled, atoms)  # show
-            begin_small(self.source[2])  # type: ignore[arg-type]
+            begin_small(moves)
         else:
             self.rest = nn.Linear(pooled, 3 * atoms)  # draw, take, show
         begin_small(self.lay, self.rest, self.value)
@@ -94,7 +95,8 @@ class Kinds(PlanesNetwork):
         """What `LookAtKinds` gives."""
         table = self.facts(facts)
         at = self._places
-        return LookAtKinds.apply(observations, table, self.kind.weight, at.rack, at.throwing)  # type: ignore[no-untyped-call]
+        look: Any = LookAtKinds.apply  # torch leaves it untyped
+        return look(observations, table, self.kind.weight, at.rack, at.throwing)
 
     def _kinds(self, observations: torch.Tensor, facts: torch.Tensor) -> torch.Tensor:
         """The hidden numbers of each kind: `(N, 53, width)`."""

@@ -1,5 +1,6 @@
 """What the networks have in common: their inputs cut into planes and facts, and how their heads begin."""
 
+import abc
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ MASKED = -1e8
 """The score of an illegal action; sb3-contrib has the same."""
 
 
-class PolicyNetwork(nn.Module):
+class PolicyNetwork(nn.Module, abc.ABC):
     """A network from observations to scores and values; see `okey_agents.training.networks`.
 
     Args:
@@ -32,13 +33,13 @@ class PolicyNetwork(nn.Module):
         self.encoder = encoder
         self.atoms = atoms
 
+    @abc.abstractmethod
     def features(self, observations: torch.Tensor) -> torch.Tensor:
         """`(N, num_features)` numbers that tell the whole of each observation."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Scores `(N, 109)`, or `(N, 109, atoms)`, and values `(N,)` of `(N, E)` observations."""
-        raise NotImplementedError
 
     def _shaped(self, scores: torch.Tensor) -> torch.Tensor:
         """Scores `(N, 109 * atoms)` in their final shape."""

@@ -99,13 +99,13 @@ class NetworkPolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Schedule) -> None:
         """Make the network and the optimiser; fresh weights stay as the network draws them."""
-        network = _made(self.observation_space, **self._told)  # type: ignore[arg-type]
+        network = _made(self.observation_space, **self._told)  # type: ignore[arg-type]  # a dict of different things
         if network.atoms != 1:
             raise ValueError(f"atoms={network.atoms}: a policy needs one number for each action")
-        self.mlp_extractor = _Heads(network)  # type: ignore[assignment]
+        self.mlp_extractor = _Heads(network)  # type: ignore[assignment]  # SB3 names classes of its own
         self.action_net = nn.Identity()
-        self.value_net = nn.Identity()  # type: ignore[assignment]
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
+        self.value_net = nn.Identity()  # type: ignore[assignment]  # SB3 names a linear layer
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]  # as in SB3
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return {
@@ -143,11 +143,11 @@ class _Heads(nn.Module):
 
     def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
         """Scores `(N, 109)`."""
-        return self(observations)[0]  # type: ignore[no-any-return]
+        return self.forward(observations)[0]
 
     def forward_critic(self, observations: torch.Tensor) -> torch.Tensor:
         """Values `(N, 1)`."""
-        return self(observations)[1]  # type: ignore[no-any-return]
+        return self.forward(observations)[1]
 
 
 def _made(

@@ -98,7 +98,11 @@ def test_a_bot_takes_nothing_from_the_generator_of_torch() -> None:
 
 def test_a_network_of_ones_own_has_no_plain_form() -> None:
     class Mine(PolicyNetwork):
-        pass
+        def features(self, observations: torch.Tensor) -> torch.Tensor:
+            return observations
+
+        def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return observations[:, :109], observations[:, 0]
 
     with pytest.raises(ValueError, match="Mine has no form in plain arrays: expected kinds, mlp or transformer"):
         bot_of(Mine(shaken("mlp", "flat").encoder))
