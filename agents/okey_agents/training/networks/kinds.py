@@ -50,8 +50,8 @@ class Kinds(PlanesNetwork):
         self.value = nn.Linear(pooled, 1)
         if self._places.after_size:
             inputs = 2 * self._places.after_size + pooled
-            moves = nn.Linear(SOURCE_WIDTH, 2 * atoms)  # draw, take
-            self.source = nn.Sequential(nn.Linear(inputs, SOURCE_WIDTH), nn.ReLU(), moves)
+            hidden, moves = nn.Linear(inputs, SOURCE_WIDTH), nn.Linear(SOURCE_WIDTH, 2 * atoms)  # draw, take
+            self.source = nn.Sequential(hidden, nn.ReLU(), moves)
             self.rest = nn.Linear(pooled, atoms)  # show
             begin_small(moves)
         else:
