@@ -8,7 +8,7 @@ HELP = "train algorithms on tasks with the same budget, and rank them with inter
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the verb."""
-    parser.add_argument("suite", metavar="SUITE", help="smoke, evening or table, or a TOML file")
+    parser.add_argument("suite", metavar="SUITE", help="smoke, evening, table or parts, or a TOML file")
     parser.add_argument(
         "--into",
         type=Path,

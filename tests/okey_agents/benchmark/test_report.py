@@ -248,7 +248,7 @@ def test_a_failed_run_gives_the_exit_status_one(tmp_path: Path, capsys: pytest.C
 def test_the_verb_names_an_unknown_suite(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["benchmark", "morning"])
-    assert "okey: there is no suite 'morning': expected evening, smoke, table" in capsys.readouterr().err
+    assert "okey: there is no suite 'morning': expected evening, parts, smoke, table" in capsys.readouterr().err
 
 
 def test_the_verb_tasks_lists_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from okey_agents.benchmark.suite import SUITES, Algorithm, Spending, read_suite
 from okey_agents.training.algorithms import ALGORITHMS
 from okey_env.tasks import TASKS
 
-NAMES = ["evening", "smoke", "table"]
+NAMES = ["evening", "parts", "smoke", "table"]
 WILL_EXIST = {
     *("ppo", "maskable_ppo", "dqn", "qr_dqn", "monte_carlo"),
     *("mmd", "nfsp", "behaviour_cloning", "dagger"),
@@ -110,7 +110,7 @@ def test_a_suite_needs_a_budget_and_algorithms(tmp_path: Path) -> None:
         read_suite(write(tmp_path, 'tasks = ["okey/Race-v0"]\n[algorithms.ppo]\n'))
     with pytest.raises(ValueError, match=r"expected a table \[algorithms.NAME\]"):
         read_suite(write(tmp_path, 'tasks = ["okey/Race-v0"]\ndecisions = 5\n'))
-    with pytest.raises(ValueError, match=r"no suite 'morning': expected evening, smoke, table or a \.toml file"):
+    with pytest.raises(ValueError, match=r"no suite 'morning': expected evening, parts, smoke, table or a \.toml file"):
         read_suite("morning")
 
 
@@ -129,7 +129,7 @@ def test_a_suite_that_ships_names_tasks_and_algorithms_that_exist(name: str) -> 
         assert uses <= set(ALGORITHMS)
 
 
-@pytest.mark.parametrize(("name", "shape", "hours"), [("evening", (5, 3, 3), 0.83), ("table", (8, 4, 5), 10)])
+@pytest.mark.parametrize(("name", "shape", "hours"), [("evening", (5, 3, 3), 0.83), ("table", (8, 4, 5), 3.2), ("parts", (11, 1, 3), 0.83)])
 def test_a_suite_that_ships_keeps_to_its_time(name: str, shape: Any, hours: float) -> None:
     """Learning takes at most five sixths of what the suite may take; the rest is for measuring."""
     suite = read_suite(name)
