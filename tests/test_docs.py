@@ -2,8 +2,11 @@
 
 import argparse
 import ast
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,10 +86,21 @@ def python_blocks(*pages: Path) -> list[Any]:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(("page", "block"), python_blocks(*USER_PAGES))
-def test_code_runs(page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # some of it trains, and leaves folders
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    exec(compile(block, page, "exec"), {})
+def test_code_saved_to_a_file_runs(page: str, block: str, tmp_path: Path) -> None:
+    """As users run it: a file, a process of its own, no guard around what it does."""
+    file = tmp_path / "example.py"
+    file.write_text(block, encoding="utf-8")
+    path = os.pathsep.join((str(ROOT), str(ROOT / "agents")))
+    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYTHONPATH": path}
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", file.name],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ran.returncode == 0, f"{page}:\n{ran.stderr}"
 
 
 @pytest.mark.parametrize(("page", "block"), python_blocks(ROOT / "docs" / "learning.md"))

@@ -11,11 +11,13 @@ import importlib
 import os
 import pkgutil
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import metadata
 from typing import Protocol, cast
 
 from okey_agents import commands
+from okey_agents.errors import BotFailureError, BotWarning
 
 _TRAINING_PACKAGES = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "onnx", "onnxscript", "onnxruntime")
 
@@ -51,10 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"okey: there is no verb {verb!r}{hint}", file=sys.stderr)
         sys.exit(2)
     try:
-        status = _run(verb, rest)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BotWarning)  # what is printed says it
+            status = _run(verb, rest)
     except KeyboardInterrupt:
         sys.exit(130)  # as shells report an interrupt
-    except (ValueError, OSError, ModuleNotFoundError) as error:
+    except (ValueError, OSError, ModuleNotFoundError, BotFailureError) as error:
         sentence = _sentence(verb, error)
         if sentence is None or os.environ.get("OKEY_TRACEBACK"):
             raise

@@ -23,6 +23,7 @@ import os
 import re
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -78,8 +79,19 @@ def kernel(function: Any = None, *, parallel: bool = False, borrows: bool = Fals
         return numba.njit(function, **options)
 
 
+_one_at_a_time = threading.RLock()
+_first_process = 0
+
+
 class on_threads:  # noqa: N801 - used like a function in `with`; a generator would cost 2 microseconds more a step
-    """A context in which parallel kernels called by this thread use `number` threads."""
+    """A context in which parallel kernels called by this thread use `number` threads.
+
+    One thread of Python at a time is inside: numba's layer `workqueue` ends the process when two are.
+
+    Raises:
+        RuntimeError: on entry, if the process was forked from one that had been inside: its threads are gone, and
+            OpenMP would end the process.
+    """
 
     __slots__ = ("_before", "_number")
 
@@ -87,6 +99,16 @@ class on_threads:  # noqa: N801 - used like a function in `with`; a generator wo
         self._number = number
 
     def __enter__(self) -> None:
+        global _first_process
+        _one_at_a_time.acquire()
+        if _first_process != os.getpid():
+            if _first_process:
+                _one_at_a_time.release()
+                raise RuntimeError(
+                    f"num_threads={self._number} in a process that was forked from one whose games had used threads: "
+                    "start processes by 'spawn' or 'forkserver', or use num_threads=1 in one of the two"
+                )
+            _first_process = os.getpid()
         self._before: int = numba.get_num_threads()
         if self._before != self._number:
             numba.set_num_threads(self._number)
@@ -94,6 +116,16 @@ class on_threads:  # noqa: N801 - used like a function in `with`; a generator wo
     def __exit__(self, *error: object) -> None:
         if self._before != self._number:
             numba.set_num_threads(self._before)
+        _one_at_a_time.release()
+
+
+def _new_lock() -> None:
+    global _one_at_a_time
+    _one_at_a_time = threading.RLock()  # another thread may have held the old one when this process was forked
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 
 @contextlib.contextmanager

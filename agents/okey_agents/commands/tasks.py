@@ -41,7 +41,10 @@ def _measured(arguments: argparse.Namespace, id: str, bot: str, made: Mapping[st
     """Measure a bot on a task, and add its score to the file if there is one."""
     from okey_agents.evaluate.measure import measure
 
-    found = measure(id, bot, arguments.deals, arguments.seed, arguments.workers).score
+    measured = measure(id, bot, arguments.deals, arguments.seed, arguments.workers)
+    if measured.failures:
+        print(f"  {bot} failed: {measured.failures}")
+    found = measured.score
     mean, margin = round(found.mean, 4), round(found.margin, 4)
     if arguments.into is not None:
         _add(

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from okey_agents.evaluate.chunks import ChunkPlayer, ChunkResult, Lineup, Setup, chunks_of
 from okey_agents.evaluate.guard.bot_host import MOVE_LIMIT
-from okey_agents.evaluate.report import FINISHES, Report, Verdict, bot_report
+from okey_agents.evaluate.report import FINISHES, Report, Verdict, bot_report, warn_of_failures
 from okey_agents.evaluate.runner import ChunkRunner, header_of, progress_bar
 from okey_agents.evaluate.sprt import Sprt
 from okey_agents.evaluate.state_file import StateFile
@@ -71,6 +71,10 @@ def evaluate(
     Raises:
         ValueError: a number is out of its range, a bot cannot be found or sent to another process, or the state file
             belongs to another evaluation.
+        BotFailureError: a bot failed at every one of its moves.
+
+    Warns:
+        BotWarning: a bot failed at some of its moves.
     """
     state_path, records = options.get("state"), options.get("records")
     if deals < 2:
@@ -101,7 +105,9 @@ def evaluate(
             bar.advance(task, chunk.stop - chunk.first)
             if test is not None and test.decision is not None:
                 break
-    return _report(player, results, test, runner.workers, time.perf_counter() - began)
+    report = _report(player, results, test, runner.workers, time.perf_counter() - began)
+    warn_of_failures((report.challenger, *report.opponents))
+    return report
 
 
 def opponents_of(opponents: BotSpec | Sequence[BotSpec]) -> Sequence[BotSpec]:
@@ -127,7 +133,7 @@ def _report(
     player: ChunkPlayer, results: Sequence[ChunkResult], test: Verdict | None, workers: int, seconds: float
 ) -> Report:
     outcomes = np.concatenate([one.outcomes for one in results])
-    bots = [bot_report(bot.name, [one.logs[index] for one in results]) for index, bot in enumerate(player.bots)]
+    bots = [bot_report(name, [one.logs[index] for one in results]) for index, name in enumerate(player.names)]
     won = outcomes["winner"] == 0
     finished = outcomes["ending"] == ENDED_BY_FINISH
     return Report(

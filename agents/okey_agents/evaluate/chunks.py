@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from okey_agents.evaluate.guard.alarms import alarms
 from okey_agents.evaluate.guard.bot_host import MOVE_LIMIT, WARM_UP, BotHost, BotLog, KnownFailures
+from okey_agents.evaluate.report import names_apart
 from okey_env.bots import Bot, BotSpec, make_bot
 from okey_env.engine.batch import apply_at, deal_all, observe_at
 from okey_env.engine.state import ENDED_BY_FINISH, NO_SEAT, NOT_ENDED, OBSERVATION, new_games
@@ -108,6 +109,8 @@ class ChunkPlayer:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.bots: list[Bot] = [make_bot(spec) for spec in setup.specs]
+        self.names = names_apart([bot.name for bot in self.bots])
+        """The bots' names; the second of one name has (2) after it."""
         self.host = BotHost(self.bots, setup.move_limit)
 
     def warm_up(self, skip: Collection[int] = ()) -> None:
@@ -116,7 +119,7 @@ class ChunkPlayer:
         Args:
             skip: indices of bots that are left out.
         """
-        with alarms():
+        with alarms(), self.host.interrupts.watching():
             for bot in range(len(self.bots)):
                 games, only = self._deal([0]), np.zeros(1, np.int64)
                 records: npt.NDArray[Any] = np.zeros(1, OBSERVATION)
@@ -135,7 +138,7 @@ class ChunkPlayer:
             chunk: what is played.
             known_failures: questions that failed in earlier tries of this chunk, which are left out.
         """
-        with alarms():
+        with alarms(), self.host.interrupts.watching():
             return self._play(chunk, known_failures)
 
     def _play(self, chunk: Chunk, known_failures: KnownFailures | None) -> ChunkResult:
@@ -173,7 +176,7 @@ class ChunkPlayer:
         round = Round(self.setup.rules, seed=0, draw_queues=self.setup.queues)
         for game, deal, first in zip(games, deals, firsts, strict=True):
             round.games[0] = game
-            players = [self.bots[lineup[(seat - first) % NUM_SEATS]].name for seat in range(NUM_SEATS)]
+            players = [self.names[lineup[(seat - first) % NUM_SEATS]] for seat in range(NUM_SEATS)]
             Record.of(round, players).write(folder / f"deal-{deal:06d}-seat-{first}.jsonl")
 
     def _deal(self, seeds: Sequence[int]) -> npt.NDArray[np.record]:

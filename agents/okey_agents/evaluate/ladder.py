@@ -22,7 +22,7 @@ import numpy.typing as npt
 from okey_agents.evaluate.chunks import Chunk, ChunkPlayer, Lineup, Setup, chunks_of
 from okey_agents.evaluate.guard.bot_host import BotLog
 from okey_agents.evaluate.ratings import LineupWins, rate
-from okey_agents.evaluate.report import BotReport, bot_report
+from okey_agents.evaluate.report import BotReport, bot_report, warn_of_failures
 from okey_agents.evaluate.runner import ChunkRunner, header_of, progress_bar
 from okey_agents.evaluate.state_file import StateFile
 from okey_agents.evaluate.statistics import Interval, clustered_interval
@@ -112,6 +112,10 @@ def play_ladder(
     Raises:
         ValueError: there are fewer than two bots or two of one name, `fewer` names none of them, a number is out of its
             range, or the state file belongs to another ladder.
+        BotFailureError: a bot failed at every one of its moves.
+
+    Warns:
+        BotWarning: a bot failed at some of its moves.
     """
     fewer = dict(fewer or {})
     setup = Setup(tuple(specs), as_rules(rules), seed)
@@ -156,6 +160,7 @@ def play_ladder(
         )
         for bot in sorted(range(len(names)), key=lambda bot: -ratings[bot].mean)
     ]
+    warn_of_failures(rung.bot for rung in rungs)
     return Ladder(
         rungs=tuple(rungs),
         points=points,

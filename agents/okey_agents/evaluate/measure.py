@@ -9,14 +9,16 @@ numbers are the same for any number of processes.
 """
 
 import dataclasses
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
+import functools
+import pickle
 
 import numpy as np
 import numpy.typing as npt
 
 from okey_agents.evaluate.chunks import ChunkPlayer, Setup, chunks_of
-from okey_agents.evaluate.report import bot_report
+from okey_agents.evaluate.guard.processes import pack, process_pool
+from okey_agents.evaluate.guard.workers import num_cores
+from okey_agents.evaluate.report import bot_report, warn_of_failures
 from okey_agents.evaluate.runner import ChunkRunner
 from okey_agents.evaluate.statistics import Interval, clustered_interval
 from okey_env.bots import BotSpec, choose_for, make_bot
@@ -63,6 +65,10 @@ def measure(task: Task | str, bot: BotSpec, deals: int = 1_000, seed: int = 0, w
 
     Raises:
         ValueError: a number is out of its range, there is no such task, or the bot cannot be found or sent.
+        BotFailureError: the bot failed at every one of its moves in the arena.
+
+    Warns:
+        BotWarning: the bot failed at some of its moves in the arena.
     """
     task = task_of(task) if isinstance(task, str) else task
     if deals < 2:
@@ -71,12 +77,12 @@ def measure(task: Task | str, bot: BotSpec, deals: int = 1_000, seed: int = 0, w
         raise ValueError(f"workers={workers} is out of range: expected 1 or more")
     if task.plays_arena and task.learning_seat is None:
         return _in_arena(task, bot, deals, seed, workers)
-    blocks = [(task, bot, seed, first, min(BLOCK, deals - first)) for first in range(0, deals, BLOCK)]
+    blocks = [(task, seed, first, min(BLOCK, deals - first)) for first in range(0, deals, BLOCK)]
     name = make_bot(bot).name
     if workers == 1 or len(blocks) == 1:
-        return Measured(task.id, name, np.concatenate([_play(*block) for block in blocks]), "")
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        means = list(pool.map(_play, *zip(*blocks, strict=True)))
+        return Measured(task.id, name, np.concatenate([_play(bot, *block) for block in blocks]), "")
+    with process_pool(workers or num_cores()) as pool:
+        means = list(pool.map(functools.partial(_play_packed, pack(bot)), blocks))
     return Measured(task.id, name, np.concatenate(means), "")
 
 
@@ -85,10 +91,17 @@ def _in_arena(task: Task, bot: BotSpec, deals: int, seed: int, workers: int | No
     results = list(ChunkRunner(player, chunks_of((0, 1, 1, 1), deals), workers).results())
     means = np.concatenate([one.outcomes["points"][..., 0].mean(axis=1) for one in results])
     name = player.bots[0].name
-    return Measured(task.id, name, means, bot_report(name, [one.logs[0] for one in results]).failures)
+    report = bot_report(player.names[0], [one.logs[0] for one in results])
+    warn_of_failures([report])
+    return Measured(task.id, name, means, report.failures)
 
 
-def _play(task: Task, spec: BotSpec, seed: int, first: int, deals: int) -> npt.NDArray[np.float64]:
+def _play_packed(bot: bytes, block: tuple[Task, int, int, int]) -> npt.NDArray[np.float64]:
+    """`_play` in another process."""
+    return _play(pickle.loads(bot), *block)
+
+
+def _play(spec: BotSpec, task: Task, seed: int, first: int, deals: int) -> npt.NDArray[np.float64]:
     """`(deals,)` the reward in an episode of each deal of the block that begins with deal `first`."""
     bot, own = make_bot(spec), derive_seed(seed, first // BLOCK)
     seats = range(NUM_SEATS) if task.learning_seat is None else (task.learning_seat,)

@@ -1,14 +1,18 @@
 """The report of an evaluation: numbers, to be written as JSON or printed."""
 
 import dataclasses
+import io
 import json
-from collections.abc import Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
 
+from okey_agents.errors import BotWarning
 from okey_agents.evaluate.guard.bot_host import BotLog
 from okey_agents.evaluate.sprt import Sprt
 from okey_agents.evaluate.statistics import CONFIDENCE, Interval
@@ -49,7 +53,25 @@ class BotReport:
             "moves not asked for after stalls": self.unasked,
         }
         failed = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-        return f"{failed} in {self.moves:,} moves {self.first_error}".strip() if failed else ""
+        return f"{failed} in {self.moves:,} moves: {self.first_error}".removesuffix(": ") if failed else ""
+
+
+def warn_of_failures(bots: Iterable[BotReport]) -> None:
+    """Warn of each bot that failed; the caller's caller is named as the place."""
+    for bot in bots:
+        if bot.failures:
+            text = f"{bot.name} failed, and legal actions stand in for its moves: {bot.failures}"
+            warnings.warn(text, BotWarning, stacklevel=3)
+
+
+def names_apart(names: Sequence[str]) -> list[str]:
+    """Names that are all different: the second of one name has (2) after it."""
+    counts: Counter[str] = Counter()
+    apart = []
+    for name in names:
+        counts[name] += 1
+        apart.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return apart
 
 
 def bot_report(name: str, logs: Sequence[BotLog]) -> BotReport:
@@ -139,8 +161,19 @@ class Report:
         """Write the report to a file."""
         path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
+    def __str__(self) -> str:
+        """What `print` shows, as plain text."""
+        console = Console(file=io.StringIO(), width=100, markup=False, emoji=False, highlight=False, color_system=None)
+        self.print(console)
+        file = console.file
+        assert isinstance(file, io.StringIO)
+        return file.getvalue().rstrip()
+
     def print(self, console: Console) -> None:
-        """Print the report."""
+        """Print the report, and before it which bots failed."""
+        for bot in (self.challenger, *self.opponents):
+            if bot.failures:
+                console.print(f"{bot.name} failed: {bot.failures}", style="bold red", markup=False, highlight=False)
         against = ", ".join(bot.name for bot in self.opponents)
         grid = Table(title=f"{self.challenger.name} against {against}", show_header=False, title_justify="left")
         grid.add_column()
@@ -157,9 +190,6 @@ class Report:
         grid.add_row("throws, turns each", f"{self.throws:.1f}, {self.turns:.1f}")
         for bot in (self.challenger, *self.opponents):
             grid.add_row(f"{bot.name}, a move", f"{bot.ms_a_move:.4f} ms")
-        for bot in (self.challenger, *self.opponents):
-            if bot.failures:
-                grid.add_row(f"{bot.name} failed", bot.failures, style="red")
         grid.add_row("took", f"{self.seconds:.1f} s with {self.workers} worker{'s' if self.workers > 1 else ''}")
         console.print(grid)
         console.print(INTERVALS, style="dim")

@@ -1,21 +1,20 @@
 """Runs the chunks of an evaluation or a ladder: in this process or in several, leaving out those already on disk."""
 
-import hashlib
-import pickle
 import time
 from collections.abc import Generator, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from okey_agents.bots.compiled import CompiledBot
+from okey_agents.errors import BotFailureError
 from okey_agents.evaluate.chunks import Chunk, ChunkPlayer, ChunkResult, Setup
+from okey_agents.evaluate.guard.processes import is_importable
 from okey_agents.evaluate.guard.workers import num_cores, packed, play_in_order
+from okey_agents.evaluate.identity import identity_of
 from okey_agents.evaluate.state_file import StateFile
 from okey_agents.provenance import commit, versions
-from okey_env.bots import BotSpec, bot_names
 
 _WORTH_PROCESSES = 10.0  # seconds of work below which starting processes does not pay
 
@@ -49,6 +48,9 @@ class ChunkRunner:
 
         Args:
             state_file: holds some results already, and is given the others; None: nothing is kept.
+
+        Raises:
+            BotFailureError: a bot failed at every one of its moves in a chunk.
         """
         stored = {chunk: state_file.get(chunk) if state_file is not None else None for chunk in self._chunks}
         fresh = self._fresh([chunk for chunk in self._chunks if stored[chunk] is None])
@@ -57,6 +59,7 @@ class ChunkRunner:
                 result = stored[chunk]
                 if result is None:
                     result = next(fresh)
+                    _check_bots(self._player, result)
                     if state_file is not None:
                         state_file.add(chunk, result)
                 yield result
@@ -73,8 +76,8 @@ class ChunkRunner:
             yield from self._here(chunks[:1])
             chunks = chunks[1:]
             apart = (time.perf_counter() - began) * len(chunks) > _WORTH_PROCESSES
-        if apart and self._wanted is None:
-            apart = _can_be_sent(self._player.setup)
+        if self._wanted is None:  # a lambda may count or collect something here, so it moves only if it is asked to
+            apart = apart and len(chunks) > 1 and is_importable(self._player.setup)
         if apart:
             self.workers = min(self._wanted or num_cores(), len(chunks))
             yield from play_in_order(self._player.setup, chunks, self.workers)
@@ -87,46 +90,29 @@ class ChunkRunner:
         yield from map(self._player.play, chunks)
 
 
-def _can_be_sent(setup: Setup) -> bool:
-    try:
-        pickle.loads(packed(setup, 1))
-    except Exception:
-        return False
-    return True
-
-
 def progress_bar(shown: bool) -> Progress:
     """A progress bar on stderr; without effect unless `shown`."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown)
 
 
+def _check_bots(player: ChunkPlayer, result: ChunkResult) -> None:
+    """Raise BotFailureError if a bot failed at every move: only moves that stand in for its own would be measured."""
+    for name, log in zip(player.names, result.logs, strict=True):
+        if log.moves and log.illegal + log.errors + log.stalled + log.unasked >= log.moves:
+            raise BotFailureError(f"{name} failed at every one of its {log.moves:,} moves: {log.first_error}")
+
+
 def header_of(setup: Setup) -> dict[str, Any]:
     """The header of a state file: everything that the results of a setup depend on, as plain data.
 
     Raises:
-        ValueError: a bot is given as an object, so the file could not say which bot it was.
+        ValueError: a bot cannot be told from others that are made in the same way.
     """
     return {
-        "bots": [_identity(spec) for spec in setup.specs],
+        "bots": [identity_of(spec) for spec in setup.specs],
         "rules": setup.rules.name,
         "seed": setup.seed,
         "move limit": setup.move_limit,
         "program": {"commit": commit(), "okey-env": versions()["okey-env"]},
     }
-
-
-def _identity(spec: BotSpec) -> str:
-    """What tells a bot from others: its name, a folder's name with a digest of its files, or a class's full name."""
-    if isinstance(spec, str | Path):
-        folder = Path(spec)
-        if spec in bot_names() or not folder.is_dir():
-            return str(spec)
-        digest = hashlib.sha256()
-        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-            digest.update(f"{file.relative_to(folder).as_posix()} {file.stat().st_size}\n".encode() + file.read_bytes())
-        return f"{folder.name} {digest.hexdigest()[:16]}"
-    name = getattr(spec, "__qualname__", None)
-    if name is None:
-        raise ValueError(f"a state file needs bots that can be named, by name, folder or class: got {spec!r}")
-    return f"{getattr(spec, '__module__', None)}.{name}"

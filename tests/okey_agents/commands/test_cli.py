@@ -59,7 +59,7 @@ def test_evaluate_prints_and_writes_the_same(capsys: pytest.CaptureFixture[str],
 
 def test_three_opponents_are_named_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
     main(["evaluate", "greedy", "random", "greedy", "random", "--deals", "2", "--workers", "1"])
-    assert "greedy against random, greedy, random" in capsys.readouterr().out
+    assert "greedy against random, greedy (2), random (2)" in capsys.readouterr().out
 
 
 @pytest.mark.heavy

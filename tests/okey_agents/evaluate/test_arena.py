@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from okey_agents.bots.greedy import GreedyBot
 from okey_agents.bots.random import RandomBot
+from okey_agents.errors import BotWarning
 from okey_agents.evaluate.arena import evaluate
 from okey_agents.evaluate.statistics import Interval, clustered_interval, t_quantile
 from okey_env.actions import NUM_ACTIONS
@@ -48,7 +50,7 @@ def test_greedy_beats_random() -> None:
 
 def test_three_opponents_sit_to_the_right_in_order() -> None:
     report = evaluate(RandomBot, [GreedyBot, RandomBot, GreedyBot], deals=10, workers=1)
-    assert [player.name for player in report.opponents] == ["greedy", "random", "greedy"]
+    assert [player.name for player in report.opponents] == ["greedy", "random (2)", "greedy (2)"]
     assert report.points.mean < 0
     assert report.rounds == 40
 
@@ -58,6 +60,18 @@ def first_legal(observation: Observation) -> int:
     return observation.legal_actions[0]
 
 
+LOCK = threading.Lock()
+
+
+def waiting(observation: Observation) -> int:
+    """A bot that no other process can have."""
+    with LOCK:
+        return observation.legal_actions[0]
+
+
+waiting.__module__ = "__main__"  # so that it is sent by what it is
+
+
 def test_a_function_is_a_challenger() -> None:
     report = evaluate(first_legal, RandomBot, deals=3, workers=1)
     assert report.challenger.name == "first_legal"
@@ -65,26 +79,29 @@ def test_a_function_is_a_challenger() -> None:
 
 
 class Failing(GreedyBot):
-    """Raises at every throw, alone or in a batch, and has its own ideas about drawing."""
+    """Raises at most throws, alone or in a batch, and has its own ideas about drawing."""
 
     name = "failing"
 
     def act(self, observation: Observation) -> int:
-        if observation.phase == "throw":
+        if observation.phase == "throw" and observation.throws > 3:
             raise RuntimeError("no idea")
-        return 10**30
+        return 10**30 if observation.phase == "draw" else observation.legal_actions[0]
 
     def act_batch(self, records: npt.NDArray[np.record]) -> npt.NDArray[np.int64]:
         raise RuntimeError("no idea")
 
 
 def test_a_bot_that_fails_is_counted_and_replaced() -> None:
-    report = evaluate(Failing, RandomBot, deals=5, workers=1)
+    with pytest.warns(BotWarning, match="^failing failed, and legal actions stand in for its moves: "):
+        report = evaluate(Failing, RandomBot, deals=5, workers=1)
     failed = report.challenger
     assert failed.errors > 0
     assert failed.illegal > 0
-    assert failed.errors + failed.illegal == failed.moves
-    assert failed.first_error == "RuntimeError: no idea"
+    assert 0 < failed.moves - failed.errors - failed.illegal < failed.moves / 4
+    assert "10**" not in failed.first_error
+    assert "illegal reply: a number of more than 12 digits, expected an action from 0 to 108" in failed.first_error
+    assert str(report).startswith(f"failing failed: {failed.failures[:40]}")  # the report leads with it
     assert (report.opponents[0].errors, report.opponents[0].illegal) == (0, 0)
 
 
@@ -145,14 +162,15 @@ class Dying(Stalling):
     ],
 )
 def test_a_bot_that_stalls_is_stopped_counted_and_replaced(bot: Any, workers: int, why: str) -> None:
-    report = evaluate(bot, RandomBot, deals=2, workers=workers, move_limit=0.2)
+    with pytest.warns(BotWarning, match=why):
+        report = evaluate(bot, RandomBot, deals=2, workers=workers, move_limit=0.2)
     failed = report.challenger
     assert failed.stalled == 3
     assert failed.unasked > 0
     assert failed.first_error == why
     assert (
         failed.failures
-        == f"3 stalls, {failed.unasked:,} moves not asked for after stalls in {failed.moves:,} moves {why}"
+        == f"3 stalls, {failed.unasked:,} moves not asked for after stalls in {failed.moves:,} moves: {why}"
     )
     assert (failed.errors, failed.illegal) == (0, 0)
     assert report.opponents[0].failures == ""
@@ -184,9 +202,11 @@ class NotResetting(GreedyBot):
 
 
 def test_a_failing_reset_is_counted() -> None:
-    report = evaluate(NotResetting, RandomBot, deals=150, workers=1)
+    with pytest.warns(BotWarning, match="RuntimeError: no idea"):
+        report = evaluate(NotResetting, RandomBot, deals=150, workers=1)
     assert report.challenger.errors == 2  # chunks
-    assert report.challenger.first_error == "RuntimeError: no idea"
+    assert report.challenger.first_error.startswith("RuntimeError: no idea (")
+    assert "test_arena.py, line " in report.challenger.first_error
     assert report.points.low > 0
 
 
@@ -225,7 +245,7 @@ def test_the_report_as_json(tmp_path: Path) -> None:
         ({"rules": "poker"}, "'poker' is not a preset"),
         ({"opponents": [RandomBot, RandomBot]}, "expected one bot, or three: right, opposite, left"),
         ({"opponents": "nobody"}, "no bot 'nobody'"),
-        ({"challenger": lambda observation: 0, "deals": 300, "workers": 2}, "another process can make"),
+        ({"challenger": waiting, "deals": 300, "workers": 2}, "workers=2 needs bots that another process can make: "),
     ],
 )
 def test_what_cannot_be_evaluated_is_said(arguments: dict[str, Any], message: str) -> None:

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from okey_agents.errors import BotFailureError, BotWarning
 from okey_agents.evaluate.arena import evaluate
 from okey_agents.evaluate.measure import BLOCK, measure
 from okey_env import Observation, OkeyEnv, make_bot
@@ -85,8 +86,14 @@ def test_workers_change_nothing(id: str) -> None:
 
 
 def test_misbehaviour_in_the_arena_is_told() -> None:
-    found = measure("okey/Round-v0", lambda observation: 108, deals=2)
+    def late(observation: Observation) -> int:
+        return observation.legal_actions[0] if observation.throws < 8 else 108
+
+    with pytest.warns(BotWarning):
+        found = measure("okey/Round-v0", late, deals=2)
     assert "illegal replies" in found.failures
+    with pytest.raises(BotFailureError, match="failed at every one of its"):
+        measure("okey/Round-v0", lambda observation: 108, deals=2)
 
 
 def test_wrong_numbers() -> None:

@@ -55,7 +55,7 @@ def test_it_goes_on_where_it_was_stopped(monkeypatch: pytest.MonkeyPatch, tmp_pa
         ({"seed": 4}, "belongs to another evaluation: its seed is 3, expected 4"),
         ({"rules": "klasik"}, "its rules is 'gamelake', expected 'klasik'"),
         ({"opponents": GreedyBot}, "belongs to another evaluation: its bots is"),
-        ({"challenger": GreedyBot()}, "a state file needs bots that can be named"),
+        ({"challenger": GreedyBot()}, "belongs to another evaluation: its bots is"),
     ],
 )
 def test_a_file_of_another_evaluation_is_refused(changed: dict[str, Any], message: str, tmp_path: Path) -> None:

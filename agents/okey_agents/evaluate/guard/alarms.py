@@ -1,4 +1,4 @@
-"""Alarms: interrupt a bot's Python code when its time is up."""
+"""Signals: interrupt a bot's Python code when its time is up, and tell Ctrl-C from a KeyboardInterrupt of the bot."""
 
 import contextlib
 import signal
@@ -40,3 +40,31 @@ def _raise_timeout(number: int, frame: Any) -> None:
 
 def _alarms_work() -> bool:
     return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+class Interrupts:
+    """Whether the user has pressed Ctrl-C since this context began.
+
+    A bot may raise KeyboardInterrupt itself, which is a failure of the bot like any other. Signals arrive in the main
+    thread only; in another thread, and where the program has its own handler that is not Python's, none are seen here.
+    """
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch inside this context."""
+        main = threading.current_thread() is threading.main_thread()
+        if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+        signal.signal(signal.SIGINT, self._note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _note(self, number: int, frame: Any) -> None:
+        self.pressed = True
+        raise KeyboardInterrupt

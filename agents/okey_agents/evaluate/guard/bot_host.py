@@ -1,4 +1,4 @@
-"""Asks bots for their moves and survives what they do: raise, reply illegally, stall, or end the process.
+"""Asks bots for their moves and survives what they do: raise, reply illegally, stall, fork, or end the process.
 
 A move that fails is replaced by a legal one and counted in the bot's `BotLog`, and the round goes on. Time limits are
 enforced in two ways:
@@ -15,6 +15,7 @@ a move that fails alone counts. After `MAX_STALLS` stalls in one chunk the bot i
 
 import contextlib
 import dataclasses
+import os
 import time
 from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 from typing import Literal, TypeAlias
@@ -22,7 +23,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.evaluate.guard.alarms import MoveTimeout, set_alarm
+from okey_agents.evaluate.guard.alarms import Interrupts, MoveTimeout, set_alarm
+from okey_agents.evaluate.guard.words import error_text, illegal_text
 from okey_env.actions import DRAW, NUM_ACTIONS, THROW
 from okey_env.bots import Bot, choose_for, choose_one
 from okey_env.engine.batch import legal_at, mask_in
@@ -92,6 +94,9 @@ class BotHost:
         self.move_limit = move_limit
         self.pending: MutableSequence[float] = [0.0] * PENDING_SIZE
         """The question that a bot is working on; in a worker process, memory shared with the parent."""
+        self.interrupts = Interrupts()
+        """Watches for Ctrl-C while chunks are played."""
+        self._process = os.getpid()
         self._paces = [0.0] * len(bots)  # seconds a move, of the slowest batch so far
         self.begin()
 
@@ -163,8 +168,11 @@ class BotHost:
             try:
                 with self._limited(limit, bot, BATCH):
                     return choose_for(asked, games, indices, records)
-            except (MoveTimeout, Exception):
-                pass  # a batch that was only slow raises the bot's pace, so the next chunk's batches get more time
+            except (
+                BaseException
+            ):  # a batch that was only slow raises the pace, so the next chunk's batches get more time
+                if self.interrupts.pressed:
+                    raise
             finally:
                 if self._question != WARM_UP:
                     self._paces[bot] = max(self._paces[bot], (time.perf_counter() - began) / len(indices))
@@ -180,8 +188,10 @@ class BotHost:
         action = _NO_REPLY
         if not self._failed_before(bot, index):
             with self._counting_failures(bot), self._limited(self._limit(), bot, index):
-                action = choose_one(self.bots[bot], games, i)
-                action = action if 0 <= action < NUM_ACTIONS else -1  # a bot may reply with a number beyond int64
+                reply = choose_one(self.bots[bot], games, i)
+                action = reply if 0 <= reply < NUM_ACTIONS else -1  # a bot may reply with a number beyond int64
+                if action < 0:
+                    log.first_error = log.first_error or illegal_text(games, i, reply)
         return action
 
     def _failed_before(self, bot: int, index: int) -> bool:
@@ -210,9 +220,11 @@ class BotHost:
             yield
         except MoveTimeout:
             log.count_stall(self._timeout_text)
-        except Exception as error:
+        except BaseException as error:  # SystemExit, KeyboardInterrupt and the like too, if a bot raises them
+            if self.interrupts.pressed:
+                raise
             log.errors += 1
-            log.first_error = log.first_error or f"{type(error).__name__}: {error}"[:200]
+            log.first_error = log.first_error or error_text(error)
 
     @contextlib.contextmanager
     def _limited(self, seconds: float, bot: int, index: int) -> Iterator[None]:
@@ -223,6 +235,8 @@ class BotHost:
         try:
             yield
         finally:
+            if os.getpid() != self._process:
+                os._exit(1)  # the bot has forked, and this is the copy: it must not go on with the evaluation
             self.pending[DEADLINE] = 0.0
             set_alarm(0.0)
 
@@ -238,7 +252,10 @@ class BotHost:
         legal_at(games, indices, actions, legal)
         if legal.all():
             return actions
-        log.illegal += int((~legal & (actions != _NO_REPLY)).sum())
+        illegal = np.flatnonzero(~legal & (actions != _NO_REPLY))
+        log.illegal += illegal.size
+        if illegal.size and not log.first_error:
+            log.first_error = illegal_text(games, int(indices[illegal[0]]), int(actions[illegal[0]]))
         replaced = actions.copy()  # the bot may keep the array that it gave
         for index in np.flatnonzero(~legal):
             replaced[index] = _any_legal(games, int(indices[index]))

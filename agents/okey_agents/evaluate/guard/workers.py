@@ -7,7 +7,6 @@ while a bot is asked is treated alike. Each try leaves out one more question, so
 
 import contextlib
 import dataclasses
-import multiprocessing
 import os
 import pickle
 import signal
@@ -20,11 +19,11 @@ from typing import Any
 
 from okey_agents.evaluate.chunks import Chunk, ChunkPlayer, ChunkResult, Setup
 from okey_agents.evaluate.guard.bot_host import BOT, DEADLINE, INDEX, PENDING_SIZE, QUESTION, WARM_UP, Failure
+from okey_agents.evaluate.guard.processes import SPAWN, pack, without_main
 
 _GRACE = 1.0  # seconds after a deadline in which the alarm of the process itself may still interrupt the bot
 _POLL = 0.2  # seconds between two looks at the deadlines
 _ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_START = multiprocessing.get_context("spawn")
 
 
 def play_in_order(setup: Setup, chunks: Sequence[Chunk], workers: int) -> Iterator[ChunkResult]:
@@ -45,11 +44,9 @@ def packed(setup: Setup, workers: int) -> bytes:
         ValueError: a bot of the setup cannot be sent; the message names the number of workers.
     """
     try:
-        return pickle.dumps(setup)
-    except Exception as error:
-        raise ValueError(
-            f"workers={workers} needs bots that another process can make, by name, folder or class: {error}"
-        ) from error
+        return pack(setup)
+    except ValueError as error:
+        raise ValueError(f"workers={workers} needs bots that another process can make: {error}") from error
 
 
 @dataclasses.dataclass
@@ -91,10 +88,10 @@ class _Pool:
             yield self._results.pop(chunk)
 
     def _start(self) -> None:
-        pending: MutableSequence[float] = _START.RawArray("d", PENDING_SIZE)
-        ours, theirs = _START.Pipe()
-        process = _START.Process(target=_work, args=(theirs, pending, self._setup, tuple(self._failed_warm_ups)))
-        with _environment(_ONE_THREAD):
+        pending: MutableSequence[float] = SPAWN.RawArray("d", PENDING_SIZE)
+        ours, theirs = SPAWN.Pipe()
+        process = SPAWN.Process(target=_work, args=(theirs, pending, self._setup, tuple(self._failed_warm_ups)))
+        with _environment(_ONE_THREAD), without_main():
             process.start()
         theirs.close()  # so that the pipe ends when the process does
         self._workers.append(_Worker(process, ours, pending))
@@ -163,8 +160,6 @@ def _work(pipe: "Connection[Any, Any]", pending: MutableSequence[float], setup: 
 
 def _sendable(error: Exception) -> Exception:
     """The error as the parent raises it: itself if it can be sent, otherwise its text."""
-    if isinstance(error, AttributeError):  # by pickle: a class that only the parent's main module has
-        return ValueError(f"another process cannot make the bots: {error}")
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
