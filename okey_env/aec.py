@@ -30,6 +30,7 @@ import pettingzoo
 from pettingzoo.utils import wrappers
 
 from okey_env.actions import NUM_ACTIONS, SHOW
+from okey_env.checks import action_number, seed_number, shown, whole_number
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine.batch import act_in, look_in, start_in
 from okey_env.engine.state import ENDED_TRUNCATED, OBSERVATION
@@ -132,11 +133,11 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
         """The observation space; the same object each time."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[AGENTS[_seat_of(agent)]]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
-        """The observation space; the same object each time."""
-        return self.action_spaces[agent]
+        """The action space; the same object each time."""
+        return self.action_spaces[AGENTS[_seat_of(agent)]]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a round; in a match, the first round.
@@ -150,7 +151,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         """
         deal, points = start_of(options, self.rules)
         if seed is not None or self._seed is None:
-            self._seed = seed if seed is not None else secrets.randbits(63)
+            self._seed = seed_number(seed) if seed is not None else secrets.randbits(63)
             self._number = 0
         else:
             self._number += 1
@@ -186,8 +187,8 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             return
         if action is None:
             raise ValueError(f"{agent} may not pass None: the game goes on, expected an action 0 to {NUM_ACTIONS - 1}")
-        number = int(action)
-        if not act_in(self.round.games, 0, number):
+        number = action_number(action)
+        if not 0 <= number < NUM_ACTIONS or not act_in(self.round.games, 0, number):
             raise ValueError(self.round.why_illegal(number))
         self._cumulative_rewards[agent] = 0.0
         if not self._rewards_are_zero:
@@ -208,13 +209,13 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         """The encoded observation of an agent and its action mask."""
         observation = np.empty((1, self._size), np.float32)
         mask = np.empty(NUM_ACTIONS, np.int8)
-        look_in(self.round.games, 0, _SEATS[agent], self._seen, mask)
+        look_in(self.round.games, 0, _seat_of(agent), self._seen, mask)
         self.encoder.fill_batch(self._seen, observation)
         return {"observation": observation[0], "action_mask": mask}
 
     def observation_of(self, agent: str) -> Observation:
         """What an agent may know as an `Observation`, the form that a bot gets."""
-        return self.round.observe(_SEATS[agent])
+        return self.round.observe(_seat_of(agent))
 
     def state(self) -> npt.NDArray[np.uint8]:
         """The full state, hidden tiles included: `(492,)` uint8.
@@ -343,8 +344,16 @@ def env(
     return cast("pettingzoo.AECEnv[str, ObservationDict, int | None]", wrappers.OrderEnforcingWrapper(safe))
 
 
+def _seat_of(agent: str) -> int:
+    try:
+        return _SEATS[agent]
+    except (KeyError, TypeError):
+        raise ValueError(f"agent={shown(agent)}: expected '{AGENTS[0]}' to '{AGENTS[-1]}'") from None
+
+
 def _with_cycles(rules: Rules, max_cycles: int | None) -> Rules:
     if max_cycles is None:
         return rules
-    switches = {**vars(rules), "max_throws": min(rules.max_throws, NUM_SEATS * max_cycles)}
+    throws = NUM_SEATS * whole_number("max_cycles", max_cycles, 1, note=", or None")
+    switches = {**vars(rules), "max_throws": min(rules.max_throws, throws)}
     return Rules(**switches)

@@ -14,7 +14,7 @@ float where a count belongs is nearly always a mistake, and from 2**53 on floats
 import math
 import numbers
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,8 @@ def index_of(value: Any) -> int | None:
     """
     if type(value) is int:
         return value
+    if isinstance(value, np.integer):
+        return int(value)
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # a scalar of numpy or torch, as Python has it
         value = value.item()
     if isinstance(value, bool):
@@ -166,7 +168,7 @@ def seat_number(value: Any, what: str = "seat", note: str = "") -> int:
     """
     number = index_of(value)
     if number is None or not 0 <= number <= 3:
-        raise ValueError(f"{what}={shown(value)}: expected a seat, 0 to 3{note}")
+        raise ValueError(f"{what}={shown(value)}: expected a seat 0 to 3{note}")
     return number
 
 
@@ -211,11 +213,36 @@ def choice(what: str, value: Any, choices: Collection[str], note: str = "") -> s
         ...
     ValueError: episode='rounds': expected 'round' or 'match'
     """
-    if not isinstance(value, str) or value not in choices:
+    if not is_one_of(value, choices):
         *first, last = map(repr, choices)
         names = f"{', '.join(first)} or {last}" if first else last
         raise ValueError(f"{what}={shown(value)}: expected {names}{note}")
     return str(value)
+
+
+def is_one_of(value: Any, names: Collection[str]) -> bool:
+    """Whether the value, which may be of any type, is one of some names.
+
+    >>> is_one_of("deal", {"deal": 1}), is_one_of(["deal"], {"deal": 1})
+    (True, False)
+    """
+    return isinstance(value, str) and value in names
+
+
+def text_of(value: Any) -> str:
+    """The value if it is text; else an empty text, which no reader takes for a tile, a name or an action."""
+    return value if isinstance(value, str) else ""
+
+
+def list_of(value: Any) -> list[Any]:
+    """The items of a list, a tuple or an array with one dimension; else, for text too, none.
+
+    >>> list_of((1, 2)), list_of(np.arange(2)), list_of("ab"), list_of(3)
+    ([1, 2], [np.int64(0), np.int64(1)], [], [])
+    """
+    if isinstance(value, np.ndarray):
+        return list(value) if value.ndim == 1 else []
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else []
 
 
 def whole_numbers(what: str, values: Any, length: int) -> npt.NDArray[np.int64]:

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env import tiles
+from okey_env.checks import choice, index_of, list_of, shown, yes_or_no
 from okey_env.engine import hand
 
 Counts = npt.NDArray[np.uint8]
@@ -88,9 +89,8 @@ def finishing_kinds(counts: Counts, by: Literal["any", "melds", "pairs"] = "any"
     batch = _checked(counts, sizes=(15,))
     melds = np.empty(batch.shape, dtype=np.uint8)
     pairs = np.empty(batch.shape, dtype=np.uint8)
-    if by not in ("any", "melds", "pairs"):
-        raise ValueError(f"by is {by!r}: expected 'any', 'melds' or 'pairs'")
-    hand.finishing_of_batch(batch, run_13_1, melds, pairs)
+    choice("by", by, ("any", "melds", "pairs"))
+    hand.finishing_of_batch(batch, yes_or_no("run_13_1", run_13_1), melds, pairs)
     marks = {"any": melds | pairs, "melds": melds, "pairs": pairs}[by].astype(np.bool_)
     return marks if counts.ndim == 2 else marks[0]
 
@@ -124,7 +124,7 @@ def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
     """
     batch = _checked(counts, sizes=(14,))
     marks = np.empty(batch.shape, dtype=np.uint8)
-    hand.useful_of_batch(batch, run_13_1, marks)
+    hand.useful_of_batch(batch, yes_or_no("run_13_1", run_13_1), marks)
     useful = marks.view(np.bool_)
     return useful if counts.ndim == 2 else useful[0]
 
@@ -165,7 +165,10 @@ def analyse(counts: Counts, *, run_13_1: bool = True, sizes: tuple[int, ...] = (
     >>> found.distance, tiles.rack_text(found.keeps, "Y7")
     (1, 'K4 Y2')
     """
+    if not list_of(sizes) or not all(index_of(size) in (14, 15) for size in sizes):
+        raise ValueError(f"sizes={shown(sizes)}: expected (14,), (15,) or (14, 15)")
     batch = _checked(counts, sizes)
+    run_13_1 = yes_or_no("run_13_1", run_13_1)
     n = len(batch)
     distances, pairs_distances = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int8)
     throws = np.empty((n, 53), dtype=np.int8)
@@ -238,6 +241,7 @@ def arrange(counts: Counts, *, run_13_1: bool = True) -> Arrangement | list[Arra
     R12 *=R13 R1
     """
     batch = _checked(counts, (14, 15))
+    run_13_1 = yes_or_no("run_13_1", run_13_1)
     found = [_arrange(rack, run_13_1) for rack in batch]
     return found if counts.ndim == 2 else found[0]
 
@@ -264,7 +268,7 @@ def _meld(natural: int, stands: int) -> Meld:
 
 def _melds_distances(batch: Counts, run_13_1: bool) -> Distances:
     distances = np.empty(len(batch), dtype=np.int8)
-    hand.melds_of_batch(batch, run_13_1, distances)
+    hand.melds_of_batch(batch, yes_or_no("run_13_1", run_13_1), distances)
     return distances
 
 
@@ -279,8 +283,8 @@ def _checked(counts: Any, sizes: tuple[int, ...]) -> Counts:
         ValueError: `counts` is not an array of racks of these sizes; the message says what is wrong and where.
     """
     if not isinstance(counts, np.ndarray) or counts.ndim not in (1, 2) or counts.shape[-1] != 53:
-        shape = counts.shape if isinstance(counts, np.ndarray) else type(counts).__name__
-        raise ValueError(f"counts are {shape}: expected an array (53,) or (N, 53)")
+        what = f"an array {counts.shape}" if isinstance(counts, np.ndarray) else f"a {type(counts).__name__}"
+        raise ValueError(f"counts are {what}: expected an array (53,) or (N, 53)")
     if counts.dtype.kind not in "iu":
         raise ValueError(f"counts have dtype {counts.dtype}: expected uint8 (whole numbers by kind)")
     batch = counts[None] if counts.ndim == 1 else counts

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS
 from okey_env.bots import Bot, BotSpec, make_bot
+from okey_env.checks import choice, float_of, is_one_of, seat_number, shown
 from okey_env.deal import Deal
 from okey_env.encoders.encoder import Encoder
 from okey_env.engine.starts import DEAL, MOST_DISTANCE, MOST_DRAWS, SHORT, STREAM_OF_OPPONENTS, drawn_rows_at
@@ -39,9 +40,7 @@ def plays_matches(episode: str) -> bool:
     Raises:
         ValueError: `episode` is neither of them.
     """
-    if episode not in EPISODES:
-        raise ValueError(f"episode={episode!r}: expected 'round' or 'match'")
-    return episode == "match"
+    return choice("episode", episode, EPISODES) == "match"
 
 
 def start_of(options: Mapping[str, Any] | None, rules: Rules) -> tuple[Deal | None, list[int]]:
@@ -52,14 +51,16 @@ def start_of(options: Mapping[str, Any] | None, rules: Rules) -> tuple[Deal | No
     Raises:
         ValueError: an option seems misspelt, `deal` is not a `Deal`, or the points are not possible.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"options={shown(options)}: expected a dictionary, or None")
     for option in options or ():
         if option not in _OPTIONS:
-            near = difflib.get_close_matches(str(option).lower(), _OPTIONS, n=1, cutoff=0.8)
+            near = difflib.get_close_matches(str(option)[:100].lower(), _OPTIONS, n=1, cutoff=0.8)
             if near:
-                raise ValueError(f"reset option {option!r} is not known: did you mean {near[0]!r}?")
+                raise ValueError(f"reset option {shown(option)} is not known: did you mean {near[0]!r}?")
     deal = (options or {}).get("deal")
     if deal is not None and not isinstance(deal, Deal):
-        raise ValueError(f"reset option deal={deal!r}: expected an okey_env.Deal")
+        raise ValueError(f"reset option deal={shown(deal)}: expected an okey_env.Deal")
     return deal, check_points((options or {}).get("points"), rules)
 
 
@@ -77,14 +78,14 @@ def starts_of(start: Start) -> npt.NDArray[np.float64]:
     array([[0.25, 0.  ],
            [1.  , 2.  ]])
     """
-    weights = start if isinstance(start, Mapping) else {start: 1.0}
-    for name in weights:
-        if name not in STARTS:
+    weights: Mapping[Any, float] = start if isinstance(start, Mapping) else {}
+    for name in weights if isinstance(start, Mapping) else (start,):
+        if not is_one_of(name, STARTS):
             raise ValueError(
-                f"start={name!r} is not a start: expected 'deal', 'distance-1' to 'distance-{MOST_DISTANCE}', "
+                f"start={shown(name)} is not a start: expected 'deal', 'distance-1' to 'distance-{MOST_DISTANCE}', "
                 f"'short-1' to 'short-{MOST_DRAWS - 1}', or a mapping of them to weights"
             )
-    names, chances = draw_table("start", weights)
+    names, chances = draw_table("start", weights if isinstance(start, Mapping) else {start: 1.0})
     return np.column_stack([chances, [float(STARTS[name]) for name in names]])
 
 
@@ -94,14 +95,18 @@ def draw_table(what: str, weights: Mapping[Any, float]) -> tuple[list[Any], npt.
     Raises:
         ValueError: a weight is not a number, 0 or more, or none is above 0; the message begins with `what`.
     """
-    weight: Any  # it may come from a configuration and be of any type
-    for key, weight in weights.items():
-        if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
-            raise ValueError(f"{what}={dict(weights)!r} has the weight {weight!r} for {key!r}: expected 0 or more")
-    keys = [key for key, weight in weights.items() if weight > 0]
-    if not keys:
-        raise ValueError(f"{what}={dict(weights)!r} has no weight above 0: expected one at least")
-    sums = np.cumsum([float(weights[key]) for key in keys])
+    numbers = {key: float_of(weight) for key, weight in weights.items()}
+    for key, number in numbers.items():
+        if number is None or number < 0:
+            raise ValueError(
+                f"{what}={shown(dict(weights))} has the weight {shown(weights[key])} for {shown(key)}: "
+                "expected 0 or more"
+            )
+    kept = {key: number for key, number in numbers.items() if number}
+    if not kept:
+        raise ValueError(f"{what}={shown(dict(weights))} has no weight above 0: expected one at least")
+    unit = 1.0 if math.isfinite(sum(kept.values())) else max(kept.values())
+    keys, sums = list(kept), np.cumsum([number / unit for number in kept.values()])
     chances = sums / sums[-1]
     chances[-1] = 1.0
     return keys, chances
@@ -135,7 +140,7 @@ class Panel:
             specs, self.seatings = opponents, np.resize(np.arange(len(opponents)), (1, NUM_SEATS - 1))
         else:
             raise ValueError(
-                f"opponents={opponents!r}: expected one bot, or three: right, opposite, left of the learner, "
+                f"opponents={shown(opponents)}: expected one bot, or three: right, opposite, left of the learner, "
                 "or a mapping of bots to weights"
             )
         made = {} if made is None else made
@@ -157,9 +162,7 @@ class Panel:
 
 def learning_seat_of(seat: int | None) -> int | None:
     """The learning seat, checked: 0 to 3, or None if it moves to the next seat with each episode."""
-    if seat is not None and seat not in range(NUM_SEATS):
-        raise ValueError(f"learning_seat={seat!r}: expected a seat 0 to {NUM_SEATS - 1}, or None to rotate")
-    return seat
+    return None if seat is None else seat_number(seat, "learning_seat", ", or None to rotate")
 
 
 def observation_space_of(encoder: Encoder) -> gymnasium.spaces.Dict:

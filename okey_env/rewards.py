@@ -49,6 +49,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env import hands
+from okey_env.checks import float_of, real_number, shown
 from okey_env.engine.match import MAX_ROUNDS
 from okey_env.engine.scoring import dearest_finish
 from okey_env.engine.state import new_games
@@ -62,6 +63,8 @@ RewardFunction = Callable[[Round], Sequence[float]]
 
 DEFAULT_WEIGHT = 2.0
 """Points for each tile of distance, if a dense reward does not say it."""
+MOST_WEIGHT = 1e6
+"""The greatest weight of a dense term; rewards then stay far from the limits of float32."""
 MOST_TILES = 10
 """The greatest distance: any tile can begin a meld, so each of four melds has one tile of the rack."""
 
@@ -150,6 +153,31 @@ class DenseReward:
         return [total + self.weight * int(tiles) for total, tiles in zip(totals, nearer(round), strict=True)]
 
 
+@dataclass(frozen=True)
+class CheckedReward:
+    """A reward function of a user whose totals are checked."""
+
+    function: Callable[[Round], Any]
+
+    def __call__(self, round: Round) -> list[float]:
+        """The totals of the four seats.
+
+        Raises:
+            ValueError: the function did not give four numbers.
+        """
+        totals = self.function(round)
+        try:
+            numbers = [float_of(total) for total in totals]
+        except TypeError:  # not a sequence
+            numbers = []
+        if len(numbers) != NUM_SEATS or None in numbers:
+            name = getattr(self.function, "__name__", type(self.function).__name__)
+            raise ValueError(
+                f"the reward function {name} gave {shown(totals)}: expected four numbers, one for each seat"
+            )
+        return [number for number in numbers if number is not None]
+
+
 class RewardName(NamedTuple):
     """The parts of a reward's name."""
 
@@ -170,6 +198,8 @@ def parse_reward(reward: str) -> RewardName:
     >>> parse_reward("points+0.5*potential")
     RewardName(base='points', term='potential', weight=0.5)
     """
+    if not isinstance(reward, str):
+        raise ValueError(f"reward={shown(reward)} is not a name: expected one like 'zero_sum' or 'zero_sum+distance'")
     base, plus, rest = reward.partition("+")
     if not plus:
         return RewardName(base, "", 0.0)
@@ -177,14 +207,18 @@ def parse_reward(reward: str) -> RewardName:
     if term not in TERMS:
         expected = " or ".join(map(repr, TERMS))
         raise ValueError(
-            f"reward={reward!r} has the term {term!r}: expected {expected}, perhaps with a weight, like '0.5*distance'"
+            f"reward={shown(reward)} has the term {shown(term)}: expected {expected}, "
+            "perhaps with a weight, like '0.5*distance'"
         )
     try:
         weight = float(number) if times else DEFAULT_WEIGHT
     except ValueError:
         weight = math.nan
-    if not 0 <= weight < math.inf:
-        raise ValueError(f"reward={reward!r} has the weight {number!r}: expected a number of points, 0 or more")
+    if not 0 <= weight <= MOST_WEIGHT:
+        raise ValueError(
+            f"reward={shown(reward)} has the weight {shown(number)}: "
+            f"expected a number of points from 0 to {MOST_WEIGHT:g}"
+        )
     return RewardName(base, term, weight)
 
 
@@ -192,13 +226,11 @@ def check_weight(weight: Any, reward: str) -> float:
     """A new weight for the dense term of a reward, checked.
 
     Raises:
-        ValueError: the reward has no dense term, or the weight is not a number of points, 0 or more.
+        ValueError: the reward has no dense term, or the weight is not a number of points from 0 to `MOST_WEIGHT`.
     """
     if not parse_reward(reward).term:
         raise ValueError(f"reward={reward!r} has no dense term to weigh: expected a reward like '{reward}+distance'")
-    if not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
-        raise ValueError(f"distance_weight={weight!r}: expected a number of points for each tile, 0 or more")
-    return float(weight)
+    return real_number("distance_weight", weight, 0, MOST_WEIGHT, " points for each tile")
 
 
 def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardFunction:
@@ -215,16 +247,16 @@ def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardF
         known = MATCH_REWARDS if matches else REWARDS
         base, term, weight = parse_reward(reward)
         if base in MATCH_REWARDS and base not in known:
-            raise ValueError(f"reward={reward!r} is paid at the end of a match: expected episode='match' with it")
+            raise ValueError(f"reward={shown(reward)} is paid at the end of a match: expected episode='match' with it")
         if base not in known:
             raise ValueError(
-                f"reward={reward!r} is not a reward: expected {', '.join(map(repr, known))}, "
+                f"reward={shown(reward)} is not a reward: expected {', '.join(map(repr, known))}, "
                 "one of them with '+distance' or '+potential', or a function of a Round"
             )
         return DenseReward(known[base], weight, term == "distance") if term else known[base]
     if not callable(reward):
-        raise ValueError(f"reward={reward!r} is not a reward: expected a name or a function of a Round")
-    return reward
+        raise ValueError(f"reward={shown(reward)} is not a reward: expected a name or a function of a Round")
+    return reward if isinstance(reward, CheckedReward | DenseReward) else CheckedReward(reward)
 
 
 def illegal_reward(reward: str | RewardFunction, rules: Rules, *, matches: bool = False) -> float:

@@ -8,6 +8,7 @@ import hashlib
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.checks import shown
 from okey_env.engine.state import GAME, rules_of
 from okey_env.rules import Rules
 
@@ -36,6 +37,8 @@ def from_bytes(saved: bytes, rules: Rules | None = None) -> npt.NDArray[np.recor
     Raises:
         ValueError: the bytes are not those of a saved game of this version, or the game has other rules.
     """
+    if not isinstance(saved, bytes):
+        raise ValueError(f"{shown(saved)} is not a saved game: expected bytes")
     if not saved.startswith(_HEADER):
         raise ValueError(f"not a saved game: expected bytes that begin with {_HEADER!r}, got {saved[:16]!r}")
     start = len(_HEADER) + _DIGEST_SIZE

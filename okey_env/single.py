@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS
+from okey_env.checks import action_number, choice, seed_number
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine.batch import start_in
 from okey_env.engine.totals import distance_in
@@ -73,8 +74,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         episode: str = "round",
         start: Start = "deal",
     ) -> None:
-        if on_illegal not in ("lose", "raise"):
-            raise ValueError(f"on_illegal={on_illegal!r}: expected 'lose' or 'raise'")
+        choice("on_illegal", on_illegal, ("lose", "raise"))
         self.rules = as_rules(rules)
         self.encoder = as_encoder(encoder)
         self._renderer = Renderer(render_mode)
@@ -118,6 +118,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         Raises:
             ValueError: an option seems misspelt or has a wrong value.
         """
+        seed = None if seed is None else seed_number(seed)
         super().reset(seed=seed)
         deal, points = start_of(options, self.rules)
         if seed is not None or self._game_seed is None:
@@ -150,13 +151,15 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         After the end of the episode, `step` changes nothing and pays 0; a warning asks for `reset`.
 
         Raises:
-            ValueError: the action is illegal, if `on_illegal="raise"`.
+            ValueError: the action is not a whole number, or it is illegal and `on_illegal="raise"`.
+                Nothing has changed.
         """
         if self._ended is not None:
             gymnasium.logger.warn("the episode is over and pays nothing more: call reset() before the next step()")
             return self._observation(), 0.0, *self._ended, {}
+        number = action_number(action)
         try:
-            self.round.apply(int(action))
+            self.round.apply(number)
         except ValueError as error:
             if self._on_illegal == "raise":
                 raise
@@ -268,7 +271,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             bot = self._opponents[step - 1]
             action = bot.act(self.round.observe(self.round.turn))
             try:
-                self.round.apply(int(action))
+                self.round.apply(action)
             except ValueError as error:
                 raise ValueError(f"the bot {bot.name!r} acts illegally: {error}") from error
             self._show()

@@ -25,6 +25,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from okey_env.checks import is_one_of, real_number, shown
+
 if TYPE_CHECKING:
     from okey_env.vector import OkeyVectorEnv, SelfPlay
 
@@ -166,7 +168,7 @@ class Task:
 
     def normalised(self, score: float) -> float:
         """A score as a share of the way from `random` (0) to `expert` (1)."""
-        return (score - self.random) / (self.expert - self.random)
+        return (real_number("score", score) - self.random) / (self.expert - self.random)
 
 
 _TEN_TURNS = {"preset": "gamelake", "max_throws": 40}
@@ -220,10 +222,10 @@ def task(id: str) -> Task:
     Raises:
         ValueError: no task has that id.
     """
-    if id not in TASKS:
-        near = difflib.get_close_matches(id, TASKS, n=1)
+    if not is_one_of(id, TASKS):
+        near = difflib.get_close_matches(str(id)[:100], TASKS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no task {id!r}: expected one of {', '.join(TASKS)}{hint}")
+        raise ValueError(f"there is no task {shown(id)}: expected one of {', '.join(TASKS)}{hint}")
     return TASKS[id]
 
 

@@ -22,6 +22,7 @@ from gymnasium.vector.utils import batch_space
 
 from okey_env.actions import NUM_ACTIONS, to_text
 from okey_env.bots import Bot, choose_for
+from okey_env.checks import choice, seed_number, shown, whole_number, whole_numbers, yes_or_no
 from okey_env.deal import Deal
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine._jit import on_threads
@@ -67,6 +68,8 @@ from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes, to_bytes
 from okey_env.tiles import NUM_SEATS
 
+MAX_GAMES = 2**22
+"""The most games of a batch, whose records fill 8 GB."""
 _RESETS = 2**62
 """The first index under a seed for the seeds of resets without a seed; games have the indices from 0 on."""
 
@@ -115,11 +118,9 @@ class SelfPlay:
         start: Start = "deal",
         num_threads: int = 1,
     ) -> None:
-        if num_games < 1:
-            raise ValueError(f"num_games={num_games}: expected 1 or more")
+        num_games = whole_number("num_games", num_games, 1, MAX_GAMES)
         cores: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set when numba is imported
-        if not 1 <= num_threads <= cores:
-            raise ValueError(f"num_threads={num_threads}: expected 1 to {cores}, the cores of this machine")
+        num_threads = whole_number("num_threads", num_threads, 1, cores, ", the cores of this machine")
         self.num_games = num_games
         self.rules = as_rules(rules)
         self.encoder = as_encoder(encoder) if encoder is not None else None
@@ -139,7 +140,7 @@ class SelfPlay:
         self._dense = np.zeros((num_games, NUM_SEATS), np.float32)
         self._payouts = Payouts(self._paid, self.rewards, self.terminated, self.truncated, self._distances, self._dense)
         self._views = Views(self.records, self.masks, self.seats)
-        self._seed = seed if seed is not None else secrets.randbits(63)
+        self._seed = seed_number(seed) if seed is not None else secrets.randbits(63)
         self._num_threads = num_threads
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
@@ -154,7 +155,7 @@ class SelfPlay:
         """
         start = start_of(options, self.rules)
         if seed is not None:
-            self._seed = seed
+            self._seed = seed_number(seed)
         _deal_first(self.games, self._seed, self._terms.starts, *start)
         self._paid[:] = 0
         if self._terms.dense != NOT_DENSE:
@@ -171,9 +172,7 @@ class SelfPlay:
         Raises:
             ValueError: an action is illegal; the message names the game and the action. No game has changed.
         """
-        chosen = np.ascontiguousarray(actions, np.int64)
-        if chosen.shape != (self.num_games,):
-            raise ValueError(f"actions have the shape {chosen.shape}: expected ({self.num_games},)")
+        chosen = whole_numbers("actions", actions, self.num_games)
         wrong = first_illegal(self.games, chosen)
         if wrong >= 0:
             raise ValueError(_illegal_text(self.games, wrong, int(chosen[wrong])))
@@ -216,15 +215,21 @@ class SelfPlay:
         self._terms = self._terms._replace(starts=starts_of(start))
 
     def save(self, i: int) -> bytes:
-        """Game i as bytes, hidden tiles included; see `okey_env.saving`."""
-        return to_bytes(self.games, i)
+        """Game i as bytes, hidden tiles included; see `okey_env.saving`.
+
+        Raises:
+            ValueError: there is no game i.
+        """
+        return to_bytes(self.games, whole_number("i", i, 0, len(self.games) - 1))
 
     def restore(self, i: int, saved: bytes) -> None:
         """Replace game i by a saved game. Later rewards count from there; rewards already paid are not paid again.
 
         Raises:
-            ValueError: the bytes are not a saved game, or the game has other rules or is over; nothing has changed.
+            ValueError: there is no game i, the bytes are not a saved game, or the game has other rules or is over.
+                Nothing has changed.
         """
+        i = whole_number("i", i, 0, self.num_games - 1)
         game = from_bytes(saved, self.rules)
         if game["ending"][0] != NOT_ENDED:
             raise ValueError("the saved game is over: expected a game in which a seat is to move")
@@ -234,7 +239,7 @@ class SelfPlay:
         self.games[i : i + 1] = game
         fill_match_totals(game[0], self._terms.reward, self._paid[i])
         if self._terms.dense != NOT_DENSE:
-            begin_dense_at(self.games, np.array([i % self.num_games]), self._distances, self._dense)
+            begin_dense_at(self.games, np.array([i]), self._distances, self._dense)
         self._dense[i] = dense
         look_range(self.games, self._views, i, i + 1)
         self._encode()
@@ -297,11 +302,9 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         render_mode: str | None = None,
         start: Start = "deal",
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs={num_envs}: expected 1 or more")
-        modes = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in modes:
-            raise ValueError(f"render_mode={render_mode!r}: expected None or one of {modes}")
+        num_envs = whole_number("num_envs", num_envs, 1, MAX_GAMES)
+        if render_mode is not None:
+            choice("render_mode", render_mode, self.metadata["render_modes"], ", or None")
         self.render_mode = render_mode
         self._renderer = Renderer(render_mode)
         self.num_envs = num_envs
@@ -333,10 +336,10 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             dense=np.zeros((num_envs, NUM_SEATS), np.float32),
         )
         self._seats, self._status = self._purses.seats, self._purses.status
-        self._seed = seed if seed is not None else secrets.randbits(63)
+        self._seed = seed_number(seed) if seed is not None else secrets.randbits(63)
         self._settled = self._seed  # the seed of the last reset
         self._resets = 0
-        self._copy = copy
+        self._copy = yes_or_no("copy", copy)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -378,9 +381,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         dict[str, Any],
     ]:
         """Do one action of the learning seat in every game, then let the bots play until its next decision."""
-        chosen = np.ascontiguousarray(actions, np.int64)
-        if chosen.shape != (self.num_envs,):
-            raise ValueError(f"actions have the shape {chosen.shape}: expected ({self.num_envs},)")
+        chosen = whole_numbers("actions", actions, self.num_envs)
         every = np.arange(self.num_envs)
         in_range = (chosen >= 0) & (chosen < NUM_ACTIONS)
         legal = in_range & (self.masks[every, np.where(in_range, chosen, 0)] == 1)
@@ -550,7 +551,7 @@ def _deal_first(
 ) -> None:
     """Deal the first round of every game; game i has the seed derived from (seed, i). A `deal` precedes the starts."""
     games["scores"] = points
-    deal_range(games, np.uint64(seed % 2**64), 0, len(games))
+    deal_range(games, np.uint64(seed), 0, len(games))
     if deal is None:
         start_range(games, starts, 0, len(games))
     else:
@@ -568,7 +569,7 @@ def _terms(reward: Any, matches: bool, start: Start) -> Terms:
     name = parse_reward(reward) if isinstance(reward, str) else None
     if name is None or name.base not in names:
         raise ValueError(
-            f"reward={reward!r} is not a reward of a batch of {what}: expected one of {', '.join(names)}, "
+            f"reward={shown(reward)} is not a reward of a batch of {what}: expected one of {', '.join(names)}, "
             "perhaps with '+distance' or '+potential'"
         )
     return Terms(matches, names.index(name.base), DENSE_NAMES.index(name.term), name.weight, starts_of(start))

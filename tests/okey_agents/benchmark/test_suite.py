@@ -129,7 +129,9 @@ def test_a_suite_that_ships_names_tasks_and_algorithms_that_exist(name: str) -> 
         assert uses <= set(ALGORITHMS)
 
 
-@pytest.mark.parametrize(("name", "shape", "hours"), [("evening", (5, 3, 3), 0.83), ("table", (8, 4, 5), 3.2), ("parts", (11, 1, 3), 0.83)])
+@pytest.mark.parametrize(
+    ("name", "shape", "hours"), [("evening", (5, 3, 3), 0.83), ("table", (8, 4, 5), 3.2), ("parts", (11, 1, 3), 0.83)]
+)
 def test_a_suite_that_ships_keeps_to_its_time(name: str, shape: Any, hours: float) -> None:
     """Learning takes at most five sixths of what the suite may take; the rest is for measuring."""
     suite = read_suite(name)

@@ -54,8 +54,8 @@ def changed(kind: int, count: int) -> Any:
         (changed(51, 1), "the rack has 16 tiles: expected 14 or 15"),
         (np.array([RACK, changed(51, 1)]), "rack 1 has 16 tiles: expected 14 or 15"),
         (np.array([RACK, changed(51, 9)]), r"rack 1: kind 51 \(Y13\) has a count of 9"),
-        (RACK[:52], r"counts are \(52,\): expected an array \(53,\) or \(N, 53\)"),
-        (RACK.tolist(), r"counts are list: expected an array"),
+        (RACK[:52], r"counts are an array \(52,\): expected an array \(53,\) or \(N, 53\)"),
+        (RACK.tolist(), r"counts are a list: expected an array"),
         (RACK.astype(np.float32), "counts have dtype float32: expected uint8"),
     ],
 )
@@ -72,7 +72,7 @@ def test_wrong_sizes_and_words_are_named() -> None:
         hands.throw_distances(fourteen)
     with pytest.raises(ValueError, match="the rack has 15 tiles: expected 14"):
         hands.useful_kinds(RACK)
-    with pytest.raises(ValueError, match="by is 'runs': expected 'any', 'melds' or 'pairs'"):
+    with pytest.raises(ValueError, match="by='runs': expected 'any', 'melds' or 'pairs'"):
         hands.finishing_kinds(RACK, by="runs")  # type: ignore[arg-type]  # wrong on purpose
 
 
