@@ -22,6 +22,8 @@ import numpy.typing as npt
 
 MAX_SEED = 2**64 - 1
 """The greatest seed."""
+MAX_DEALS = 10**8
+"""The most deals, worlds or decisions for which one call is asked: days of work, and within every memory."""
 _MOST_SHOWN = 80
 """Characters of a value that a message shows."""
 
@@ -42,13 +44,18 @@ def shown(value: Any) -> str:
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
-def whole_number(what: str, value: Any, low: float = 0, high: int | None = None, note: str = "") -> int:
+def named(key: Any) -> str:
+    """A key of a file as messages name it: plain if it is a short printable text, else as `shown`."""
+    return key if isinstance(key, str) and key.isprintable() and 0 < len(key) <= _MOST_SHOWN else shown(key)
+
+
+def whole_number(what: str, value: Any, low: int = 0, high: int | None = None, note: str = "") -> int:
     """A whole number in a range, as an `int`.
 
     Args:
         what: the name of the argument.
         value: what was given.
-        low: the least number; minus infinity: there is none.
+        low: the least number.
         high: the greatest number; None: there is none.
         note: what follows the range in the message, such as `, or None`.
 
@@ -60,12 +67,13 @@ def whole_number(what: str, value: Any, low: float = 0, high: int | None = None,
     >>> whole_number("deals", 2.0, 1)
     Traceback (most recent call last):
         ...
-    ValueError: deals=2.0: expected a whole number, 1 or more
+    ValueError: deals=2.0 is not a whole number: expected 1 or more
     """
     number = index_of(value)
     if number is None or number < low or (high is not None and number > high):
-        expected = _range(low, math.inf) if high is None else f" from {low} to {_text(high)}"
-        raise ValueError(f"{what}={shown(value)}: expected a whole number{expected}{note}")
+        fault = "is not a whole number" if number is None else "is out of range"
+        expected = f"{low} or more" if high is None else f"{low} to {_text(high)}"
+        raise ValueError(f"{what}={shown(value)} {fault}: expected {expected}{note}")
     return number
 
 
@@ -107,11 +115,12 @@ def real_number(what: str, value: Any, low: float = -math.inf, high: float = mat
     >>> real_number("margin", float("nan"), 0)
     Traceback (most recent call last):
         ...
-    ValueError: margin=nan: expected a number, 0 or more
+    ValueError: margin=nan is not a finite number: expected 0 or more
     """
     number = float_of(value)
     if number is None or not low <= number <= high:
-        raise ValueError(f"{what}={shown(value)}: expected a number{_range(low, high)}{note}")
+        fault = "is not a finite number" if number is None else "is out of range"
+        raise ValueError(f"{what}={shown(value)} {fault}: expected {_range(low, high, 'a number')}{note}")
     return number
 
 
@@ -123,7 +132,8 @@ def positive_number(what: str, value: Any, note: str = "") -> float:
     """
     number = float_of(value)
     if number is None or number <= 0:
-        raise ValueError(f"{what}={shown(value)}: expected a number above 0{note}")
+        fault = "is not a finite number" if number is None else "is out of range"
+        raise ValueError(f"{what}={shown(value)} {fault}: expected more than 0{note}")
     return number
 
 
@@ -155,7 +165,7 @@ def seed_number(value: Any, what: str = "seed") -> int:
     >>> seed_number(1.5)
     Traceback (most recent call last):
         ...
-    ValueError: seed=1.5: expected a whole number from 0 to 2**64 - 1
+    ValueError: seed=1.5 is not a whole number: expected 0 to 2**64 - 1
     """
     return whole_number(what, value, 0, MAX_SEED)
 
@@ -168,7 +178,7 @@ def seat_number(value: Any, what: str = "seat", note: str = "") -> int:
     """
     number = index_of(value)
     if number is None or not 0 <= number <= 3:
-        raise ValueError(f"{what}={shown(value)}: expected a seat 0 to 3{note}")
+        raise ValueError(f"{what}={shown(value)} is not a seat: expected 0 to 3{note}")
     return number
 
 
@@ -183,11 +193,11 @@ def action_number(value: Any) -> int:
     >>> action_number(2.9)
     Traceback (most recent call last):
         ...
-    ValueError: action=2.9: expected a whole number from 0 to 108
+    ValueError: action=2.9 is not a whole number: expected 0 to 108
     """
     number = index_of(value)
     if number is None:
-        raise ValueError(f"action={shown(value)}: expected a whole number from 0 to 108")
+        raise ValueError(f"action={shown(value)} is not a whole number: expected 0 to 108")
     return number
 
 
@@ -198,7 +208,7 @@ def yes_or_no(what: str, value: Any) -> bool:
         ValueError: the value is not a bool.
     """
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{what}={shown(value)}: expected True or False")
+        raise ValueError(f"{what}={shown(value)} is not a switch value: expected True or False")
     return bool(value)
 
 
@@ -211,12 +221,12 @@ def choice(what: str, value: Any, choices: Collection[str], note: str = "") -> s
     >>> choice("episode", "rounds", ("round", "match"))
     Traceback (most recent call last):
         ...
-    ValueError: episode='rounds': expected 'round' or 'match'
+    ValueError: episode='rounds' is not a choice: expected 'round' or 'match'
     """
     if not is_one_of(value, choices):
         *first, last = map(repr, choices)
         names = f"{', '.join(first)} or {last}" if first else last
-        raise ValueError(f"{what}={shown(value)}: expected {names}{note}")
+        raise ValueError(f"{what}={shown(value)} is not a choice: expected {names}{note}")
     return str(value)
 
 
@@ -263,7 +273,7 @@ def whole_numbers(what: str, values: Any, length: int) -> npt.NDArray[np.int64]:
     >>> whole_numbers("actions", [3.0, 4.0], 2)
     Traceback (most recent call last):
         ...
-    ValueError: actions[0]=3.0: expected a whole number
+    ValueError: actions[0]=3.0 is not a whole number: expected one
     """
     try:
         array = np.asarray(values)
@@ -274,17 +284,20 @@ def whole_numbers(what: str, values: Any, length: int) -> npt.NDArray[np.int64]:
     if array.dtype.kind not in "iu":
         if isinstance(values, np.ndarray) and array.dtype != object:
             raise ValueError(f"{what} have the type {array.dtype}: expected whole numbers")
-        listed = [whole_number(f"{what}[{i}]", value, -math.inf) for i, value in enumerate(values)]
-        return np.array([number if abs(number) < 2**63 else -1 for number in listed], np.int64)
+        listed = [index_of(value) for value in values]
+        if None in listed:
+            i = listed.index(None)
+            raise ValueError(f"{what}[{i}]={shown(values[i])} is not a whole number: expected one")
+        array = np.array([-1 if number is None or abs(number) >= 2**63 else number for number in listed], np.int64)
     if array.dtype == np.uint64:
         array = np.where(array < 2**63, array, np.uint64(MAX_SEED))
     return np.ascontiguousarray(array, np.int64)
 
 
-def _range(low: float, high: float) -> str:
+def _range(low: float, high: float, unlimited: str) -> str:
     if high < math.inf:
-        return f" from {low:g} to {high:g}" if low > -math.inf else f", {high:g} or less"
-    return f", {low:g} or more" if low > -math.inf else ""
+        return f"{low:g} to {high:g}" if low > -math.inf else f"{high:g} or less"
+    return f"{low:g} or more" if low > -math.inf else unlimited
 
 
 def _text(number: int) -> str:

@@ -84,7 +84,7 @@ class Rules:
     >>> Rules(max_throws=0)
     Traceback (most recent call last):
         ...
-    ValueError: max_throws=0: expected a whole number from 1 to 250
+    ValueError: max_throws=0 is out of range: expected 1 to 250
     """
 
     run_13_1: bool = _switch(True, "R4.1", said_by=("gamelake",))

@@ -493,7 +493,7 @@ def test_each_game_of_the_vector_env_is_the_single_env(reward: str) -> None:
 def test_arguments_are_checked() -> None:
     makers: list[Any] = [okey_env.raw_env, OkeyEnv, OkeyVectorEnv, lambda **given: SelfPlay(2, **given)]
     for maker in makers:
-        with pytest.raises(ValueError, match="episode='game': expected 'round' or 'match'"):
+        with pytest.raises(ValueError, match="episode='game' is not a choice: expected 'round' or 'match'"):
             maker(episode="game")
         with pytest.raises(ValueError, match="reward='placement' is"):
             maker(reward="placement")

@@ -72,7 +72,7 @@ def test_wrong_sizes_and_words_are_named() -> None:
         hands.throw_distances(fourteen)
     with pytest.raises(ValueError, match="the rack has 15 tiles: expected 14"):
         hands.useful_kinds(RACK)
-    with pytest.raises(ValueError, match="by='runs': expected 'any', 'melds' or 'pairs'"):
+    with pytest.raises(ValueError, match="by='runs' is not a choice: expected 'any', 'melds' or 'pairs'"):
         hands.finishing_kinds(RACK, by="runs")  # type: ignore[arg-type]  # wrong on purpose
 
 
