@@ -354,6 +354,6 @@ def _seat_of(agent: str) -> int:
 def _with_cycles(rules: Rules, max_cycles: int | None) -> Rules:
     if max_cycles is None:
         return rules
-    throws = NUM_SEATS * whole_number("max_cycles", max_cycles, 1, note=", or None")
+    throws = NUM_SEATS * whole_number("max_cycles", max_cycles, 1, 2**63 - 1, ", or None")
     switches = {**vars(rules), "max_throws": min(rules.max_throws, throws)}
     return Rules(**switches)

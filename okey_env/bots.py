@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.checks import seed_number
+from okey_env.checks import seed_number, shown
 from okey_env.observation import Observation
 
 BOTS_GROUP = "okey_env.bots"
@@ -163,7 +163,7 @@ def _as_bot(thing: Any, name: str) -> Bot:
         return _ActingBot(str(getattr(thing, "name", name)), thing.act, getattr(thing, "reset", None))
     if callable(thing):
         return _ActingBot(name, thing, None)
-    raise TypeError(f"{thing!r} is not a bot: expected a name, a folder, an object with act(), or a function")
+    raise TypeError(f"{shown(thing)} is not a bot: expected a name, a folder, an object with act(), or a function")
 
 
 def _find_written(spec: str | Path) -> Bot:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env import hands
-from okey_env.checks import shown, whole_number
+from okey_env.checks import list_of, shown, whole_number
 from okey_env.engine.events import EVENT_DRAW, EVENT_FINISH, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, unpack_event
 from okey_env.paint import Array, Sheet, shorten, text_width
 from okey_env.round import Round
@@ -91,7 +91,7 @@ def table_picture(round: Round, players: Sequence[str] | None = None, *, height:
     (720, 960, 3)
     """
     height = whole_number("height", height, 120, 10_000)
-    names = list(players) if players is not None else [f"seat {seat}" for seat in range(NUM_SEATS)]
+    names = list_of(players) if players is not None else [f"seat {seat}" for seat in range(NUM_SEATS)]
     if len(names) != NUM_SEATS or not all(isinstance(name, str) for name in names):
         raise ValueError(f"players={shown(players)}: expected {NUM_SEATS} names")
     sheet = _felt(height / HEIGHT).copy()
