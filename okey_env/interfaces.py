@@ -3,6 +3,7 @@
 import difflib
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import gymnasium
@@ -14,7 +15,9 @@ from okey_env.bots import Bot, BotSpec, make_bot
 from okey_env.checks import choice, float_of, is_one_of, seat_number, shown
 from okey_env.deal import Deal
 from okey_env.encoders.encoder import Encoder
+from okey_env.engine.match import MAX_ROUNDS
 from okey_env.engine.starts import DEAL, MOST_DISTANCE, MOST_DRAWS, SHORT, STREAM_OF_OPPONENTS, drawn_rows_at
+from okey_env.engine.state import ENDINGS, NO_SEAT, NOT_ENDED
 from okey_env.round import check_points
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_SEATS
@@ -32,6 +35,23 @@ STARTS = {
 """The starts by name: the ordinary deal; every rack at a melds distance; a stock of so many draws for each seat."""
 EPISODES = ("round", "match")
 _OPTIONS = ("deal", "points")
+
+ENDING_CODES = MappingProxyType({"": 0, "finish": 1, "void": 2, "truncated": 3, "illegal": 4})
+"""How a round ended, as the number that infos have under `ending`; 4: an illegal action ended the episode."""
+
+INFO_KEYS = MappingProxyType(
+    {
+        "seat": "the seat, 0 to 3",
+        "length": "decisions of the seat in the episode so far",
+        "points": "in a round, points won minus points lost so far; in a match, the points that are left",
+        "rounds": "rounds of the episode that have ended",
+        "ending": "how the last of them ended: 0 none has, 1 finish, 2 void, 3 `max_throws`; 4 an illegal action",
+        "winner": "the seat that finished it; -1 nobody",
+        "won": "1 if the seat, or its partner, has won the episode; 0 if not, and while the episode goes on",
+        "placement": "the rank by points at the end, 1 to 4, equal points share one; 0 while the episode goes on",
+    }
+)
+"""The keys of every info: whole numbers, the same keys in every step, so that trainers can stack infos."""
 
 
 def plays_matches(episode: str) -> bool:
@@ -87,6 +107,69 @@ def starts_of(start: Start) -> npt.NDArray[np.float64]:
             )
     names, chances = draw_table("start", weights if isinstance(start, Mapping) else {start: 1.0})
     return np.column_stack([chances, [float(STARTS[name]) for name in names]])
+
+
+def running_info(games: npt.NDArray[np.record], seat: int, length: int, *, matches: bool) -> dict[str, int]:
+    """The info of a seat in the only game of `(1,)`, whose episode goes on; see `INFO_KEYS`.
+
+    In a match, the caller keeps how the last round ended.
+    """
+    lost = int(games["lost"][0, seat])
+    points = (int(games["scores"][0, seat]) if matches else int(games["won"][0, seat])) - lost
+    rounds = int(games["round_number"][0]) % MAX_ROUNDS if matches else 0
+    return {
+        "seat": seat,
+        "length": length,
+        "points": points,
+        "rounds": rounds,
+        "ending": 0,
+        "winner": -1,
+        "won": 0,
+        "placement": 0,
+    }
+
+
+def final_infos(
+    games: npt.NDArray[np.record],
+    seats: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    *,
+    matches: bool,
+    illegal: npt.NDArray[np.bool_] | None = None,
+) -> dict[str, npt.NDArray[np.int64]]:
+    """The infos at the end of an episode: each key of `INFO_KEYS` with `(M,)` int64.
+
+    Args:
+        games: `(M,)` of GAME.
+        seats: `(M,)` the seat of each game whose info it is.
+        lengths: `(M,)` the decisions of the seat.
+        matches: whether an episode is a match.
+        illegal: `(M,)` where an illegal action of the seat has ended the episode; the seat is the last then. None:
+            nowhere.
+    """
+    rows, rules = np.arange(len(games)), games["rules"]
+    points = games["scores"].astype(np.int64) if matches else games["won"].astype(np.int64)
+    points -= games["lost"]
+    mine, teams = points[rows, seats], rules["teams"] == 1
+    better = (points > mine[:, None]).sum(axis=1)
+    winner = games["winner"].astype(np.int64)
+    if matches:
+        over = (games["ending"] != NOT_ENDED) & (points <= 0).any(axis=1)  # R8.2; else the match was cut off
+        won = over & (better < np.where(teams, 2, rules["winners"]))
+    else:
+        won = (winner != NO_SEAT) & ((winner == seats) | (teams & ((winner + seats) % 2 == 0)))
+    is_illegal = np.zeros(len(games), np.bool_) if illegal is None else illegal
+    ended = (games["ending"] != NOT_ENDED).astype(np.int64)
+    return {
+        "seat": seats.astype(np.int64),
+        "length": lengths.astype(np.int64),
+        "points": mine,
+        "rounds": ended + (games["round_number"].astype(np.int64) % MAX_ROUNDS if matches else 0),
+        "ending": np.where(is_illegal, ENDING_CODES["illegal"], games["ending"]).astype(np.int64),
+        "winner": np.where(winner == NO_SEAT, -1, winner),
+        "won": (won & ~is_illegal).astype(np.int64),
+        "placement": np.where(is_illegal, NUM_SEATS, 1 + np.where(teams, better // 2, better)),
+    }
 
 
 def draw_table(what: str, weights: Mapping[Any, float]) -> tuple[list[Any], npt.NDArray[np.float64]]:
@@ -173,3 +256,6 @@ def observation_space_of(encoder: Encoder) -> gymnasium.spaces.Dict:
             "action_mask": gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
         }
     )
+
+
+assert list(ENDING_CODES)[: len(ENDINGS)] == list(ENDINGS)  # the codes are those of the game record

@@ -40,6 +40,7 @@ In a batch whose weight changes, each change of distance is paid at the weight o
 exactly what it has paid. A new weight alone pays nothing.
 """
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ from okey_env import hands
 from okey_env.checks import float_of, real_number, shown
 from okey_env.engine.match import MAX_ROUNDS
 from okey_env.engine.scoring import dearest_finish
-from okey_env.engine.state import new_games
+from okey_env.engine.state import ENDED_BY_FINISH, ENDED_TRUNCATED, ENDED_VOID, NO_SEAT, PHASE_OVER, new_games
 from okey_env.match import shares
 from okey_env.round import Round
 from okey_env.rules import START_POINTS_RANGE, Rules
@@ -65,6 +66,8 @@ DEFAULT_WEIGHT = 2.0
 """Points for each tile of distance, if a dense reward does not say it."""
 MOST_WEIGHT = 1e6
 """The greatest weight of a dense term; rewards then stay far from the limits of float32."""
+_MOST_LOST_ROUNDS = -(-START_POINTS_RANGE[1] // 2)
+"""Rounds that a seat can lose in a match: each finish of another costs it two points or more (R6.1)."""
 MOST_TILES = 10
 """The greatest distance: any tile can begin a meld, so each of four melds has one tile of the rack."""
 
@@ -267,13 +270,57 @@ def illegal_reward(reward: str | RewardFunction, rules: Rules, *, matches: bool 
         rules: the rules of the environment.
         matches: whether an episode is a match. In a match a seat can lose all but one of the points that a match can
             start with, and then the most points of a whole round. A term that is kept can cost all tiles of distance in
-            every round; a potential is paid back, so it can cost them only once.
+            every round; a potential is paid back, so it can cost them only once. `win` is paid for every round, so it
+            can cost as many rounds as a seat can lose before its points are gone.
+
+    What a function can cost is not known before; environments also ask `lowest_end`.
     """
     base, term, weight = parse_reward(reward) if isinstance(reward, str) else RewardName("", "", 0.0)
     tiles = MOST_TILES * (MAX_ROUNDS if matches and term == "distance" else 1)
+    if base == "win" and matches:
+        return -float(_MOST_LOST_ROUNDS) - weight * tiles
     if base in ("win", "soon", "placement"):
         return -1.0 - weight * tiles
     return -worst_loss(rules) - (START_POINTS_RANGE[1] - 1 if matches else 0) - weight * tiles
+
+
+def lowest_end(reward: RewardFunction, round: Round, seat: int, *, matches: bool = False) -> float:
+    """The lowest total that a reward function of a user gives a seat at an end that a round may still have.
+
+    Ends are tried: a void round and a truncated one, and the dearest finish of each other seat, now and after the last
+    throw. In a match, as many such rounds may follow as there can be.
+
+    Args:
+        reward: the reward; for one that has a name, the result is 0, since `illegal_reward` knows its least.
+        round: the round, which may go on.
+        seat: whose total.
+        matches: whether an episode is a match.
+    """
+    if not isinstance(reward, CheckedReward):
+        return 0.0
+    dearest = dearest_finish(new_games(round.rules, 1))
+    totals = [0.0]
+    for throws in (int(round.fields["throws"][0]), round.rules.max_throws):
+        for winner in (NO_SEAT, *(other for other in range(NUM_SEATS) if other != seat)):
+            for ending in (ENDED_BY_FINISH,) if winner != NO_SEAT else (ENDED_VOID, ENDED_TRUNCATED):
+                end = copy.deepcopy(round)
+                for name, value in (("throws", throws), ("phase", PHASE_OVER), ("ending", ending), ("winner", winner)):
+                    end.fields[name][0] = value
+                if winner == NO_SEAT:
+                    end.fields["lost"] += round.rules.void_points
+                else:
+                    _pay(end, winner, dearest)
+                totals.append(reward(end)[seat])
+    rounds_left = MAX_ROUNDS - round.number % MAX_ROUNDS if matches else 1
+    return min(totals) * rounds_left
+
+
+def _pay(round: Round, winner: int, points: int) -> None:
+    """The points of a finish, in place (R6, R8.4)."""
+    lost, won, teams = round.fields["lost"][0], round.fields["won"][0], round.rules.teams
+    losers = [seat for seat in range(NUM_SEATS) if seat != winner and not (teams and (seat - winner) % 2 == 0)]
+    lost[losers] += points
+    won[[winner, (winner + 2) % NUM_SEATS] if teams else [winner]] += points if teams else points * len(losers)
 
 
 def worst_loss(rules: Rules) -> float:

@@ -22,11 +22,11 @@ from gymnasium.vector.utils import batch_space
 
 from okey_env.actions import NUM_ACTIONS, to_text
 from okey_env.bots import Bot, choose_for
-from okey_env.checks import choice, seed_number, shown, whole_number, whole_numbers, yes_or_no
+from okey_env.checks import choice, index_of, list_of, seed_number, shown, whole_number, whole_numbers, yes_or_no
 from okey_env.deal import Deal
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine._jit import on_threads
-from okey_env.engine.batch import apply_at, look_at_seats, observe_at
+from okey_env.engine.batch import apply_at, deal_all, look_at_seats, observe_at
 from okey_env.engine.match import (
     GOES_ON,
     MATCH_REWARD_NAMES,
@@ -55,6 +55,7 @@ from okey_env.interfaces import (
     Opponents,
     Panel,
     Start,
+    final_infos,
     learning_seat_of,
     observation_space_of,
     plays_matches,
@@ -70,6 +71,7 @@ from okey_env.tiles import NUM_SEATS
 
 MAX_GAMES = 2**22
 """The most games of a batch, whose records fill 8 GB."""
+_AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 _RESETS = 2**62
 """The first index under a seed for the seeds of resets without a seed; games have the indices from 0 on."""
 
@@ -258,9 +260,16 @@ class SelfPlay:
 class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64], npt.NDArray[Any]]):
     """`N` rounds, or matches, with one learning seat and bots in the other seats.
 
-    Same-step autoreset: where an episode ends, the returned observation is the first one of the next episode, and
-    `infos["final_obs"]` has the last one of the old episode. If the bots end an episode before the learning seat has
-    moved, the episode is discarded and a new one is dealt.
+    Where an episode ends, the next one begins by itself, in one of Gymnasium's two ways (`autoreset_mode`). If the bots
+    end an episode before the learning seat has moved, the episode is discarded and a new one is dealt.
+
+    * `SameStep`: the returned observation is the first one of the next episode. `infos` have the last one of the old
+      episode under `final_obs`, and its numbers under `final_info`.
+    * `NextStep`: the returned observation is the last one of the episode, and `infos` have its numbers. The next `step`
+      ignores the action there, and returns the first observation of the next episode with reward 0.
+
+    The numbers are those of `okey_env.interfaces.INFO_KEYS`, each `(N,)` int64 beside a mask with the same key after an
+    underscore, as in all of Gymnasium's vector environments.
 
     Args:
         num_envs: `N`.
@@ -278,6 +287,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         render_mode: what `render` gives for each game: `rgb_array`, `ansi`, or None.
         start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
             weights; see `set_start`.
+        autoreset_mode: `SameStep` or `NextStep`, or the member of `gymnasium.vector.AutoresetMode`.
 
     An illegal action ends the episode. Its reward is minus the most that the episode can cost.
     """
@@ -301,7 +311,10 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         episode: str = "round",
         render_mode: str | None = None,
         start: Start = "deal",
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
     ) -> None:
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         num_envs = whole_number("num_envs", num_envs, 1, MAX_GAMES)
         if render_mode is not None:
             choice("render_mode", render_mode, self.metadata["render_modes"], ", or None")
@@ -340,6 +353,8 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._settled = self._seed  # the seed of the last reset
         self._resets = 0
         self._copy = yes_or_no("copy", copy)
+        self._lengths = np.zeros(num_envs, np.int64)  # decisions in the current episode
+        self._ended = np.zeros(num_envs, np.bool_)  # next-step autoreset: the episode waits for the next step
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -347,24 +362,31 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         """Deal a round in every game (in a match, the first round); bots play until the learning seat is to move.
 
         Args:
-            seed: determines everything that follows; None: new rounds under the seed given last.
+            seed: determines everything that follows; None: new rounds under the seed given last. Game i has the seed
+                derived from the seed and i, not the seed plus i, so that batches with neighbouring seeds share no game.
+                A list: a seed for each game, which then has the deals of `Round(seed=…)`; None in it is a random seed.
             options: `{"deal": Deal(…)}` starts every game from a chosen position, `{"points": (2, 9, 4, 11)}` from a
                 chosen score; later episodes are dealt at random.
 
         Raises:
-            ValueError: an option seems misspelt or has a wrong value.
+            ValueError: an option seems misspelt or has a wrong value, or a seed is none; nothing has changed.
         """
-        start = start_of(options, self.rules)
-        if seed is not None and not isinstance(seed, int | np.integer):
-            raise ValueError(f"seed={seed!r}: expected one whole number, from which each game derives its own")
+        deal, points = start_of(options, self.rules)
+        seeds = None if seed is None or index_of(seed) is not None else _seeds(seed, self.num_envs)
         if seed is not None:
-            self._seed, self._resets = int(seed), 0
+            self._seed, self._resets = int(seeds[0]) if seeds is not None else seed_number(seed), 0
         self._settled = self._seed if self._resets == 0 else derive_seed(self._seed, _RESETS + self._resets)
         self._resets += 1
         self._bots = self._panel.bots
         for bot in self._bots:
             bot.reset(self._settled)
-        _deal_first(self.games, self._settled, self._terms.starts, *start)
+        if seeds is None:
+            _deal_first(self.games, self._settled, self._terms.starts, deal, points)
+        else:
+            self.games["scores"] = points
+            deal_all(self.games, seeds)
+            _start_all(self.games, self._terms.starts, deal)
+        self._ended[:] = False
         every = np.arange(self.num_envs)
         self._begin(every)
         self._bots_play(every, redeal=True)
@@ -380,26 +402,37 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         npt.NDArray[np.bool_],
         dict[str, Any],
     ]:
-        """Do one action of the learning seat in every game, then let the bots play until its next decision."""
+        """Do one action of the learning seat in every game, then let the bots play until its next decision.
+
+        Raises:
+            ValueError: the actions are not `N` whole numbers; nothing has changed.
+        """
         chosen = whole_numbers("actions", actions, self.num_envs)
         every = np.arange(self.num_envs)
         in_range = (chosen >= 0) & (chosen < NUM_ACTIONS)
         legal = in_range & (self.masks[every, np.where(in_range, chosen, 0)] == 1)
-        able = every[legal]
+        waits = self._ended  # all False with same-step autoreset
+        able = every[legal & ~waits]
         apply_at(self.games, able, chosen[able])
         self._bots_play(able, redeal=False)
         earn_all(self.games, self._terms, self._purses)
+        self._lengths += 1
 
-        truncated = self._status == TRUNCATED
-        terminated = (self._status == TERMINATED) | ~legal
+        legal |= waits
+        truncated = (self._status == TRUNCATED) & ~waits
+        terminated = ((self._status == TERMINATED) | ~legal) & ~waits
         rewards = np.where(legal, self._purses.earned, self._illegal_reward)
         self._purses.earned[:] = 0
-        done = np.flatnonzero(terminated | truncated)
-        infos: dict[str, Any] = {}
-        if len(done):
-            infos = self._final_infos(done, terminated | truncated)
-            self._next_episode(done)
-            self._bots_play(done, redeal=True)
+        is_done = terminated | truncated
+        done = np.flatnonzero(is_done)
+        infos = self._final_infos(done, is_done, ~legal) if len(done) else {}
+        same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
+        renewed = done if same_step else np.flatnonzero(waits)
+        if len(renewed):
+            self._next_episode(renewed)
+            self._bots_play(renewed, redeal=True)
+        if not same_step:
+            self._ended = is_done
         self._look()
         return self._observation(), rewards, terminated, truncated, infos
 
@@ -510,6 +543,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         """Set the learning seat and the bots in games that have just been dealt; no reward is paid yet."""
         self._purses.paid[indices] = 0
         self._purses.earned[indices] = 0
+        self._lengths[indices] = 0
         if self._terms.dense != NOT_DENSE:
             begin_dense_at(self.games, indices, self._purses.distances, self._purses.dense)
         self._seated[indices] = self._panel.draw(self.games, indices)
@@ -529,8 +563,19 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             return {"observation": self.observations, "action_mask": self.masks}
         return {"observation": self.observations.copy(), "action_mask": self.masks.copy()}
 
-    def _final_infos(self, done: npt.NDArray[np.int64], is_done: npt.NDArray[np.bool_]) -> dict[str, Any]:
-        """The `infos` of Gymnasium's same-step autoreset: the last observation of each episode that ended."""
+    def _final_infos(
+        self, done: npt.NDArray[np.int64], is_done: npt.NDArray[np.bool_], illegal: npt.NDArray[np.bool_]
+    ) -> dict[str, Any]:
+        """The `infos` of a step in which episodes have ended, by the kind of autoreset."""
+        seats, lengths = self._seats[done], self._lengths[done]
+        found = final_infos(self.games[done], seats, lengths, matches=self._matches, illegal=illegal[done])
+        numbers: dict[str, Any] = {}
+        for key, values in found.items():
+            numbers[key] = np.zeros(self.num_envs, np.int64)
+            numbers[key][done] = values
+            numbers[f"_{key}"] = is_done.copy()
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+            return numbers
         records = np.zeros(len(done), OBSERVATION)
         masks = np.zeros((len(done), NUM_ACTIONS), np.int8)
         observations = np.zeros((len(done), self.encoder.size), np.float32)
@@ -539,7 +584,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         final = np.full(self.num_envs, None, object)
         for row, i in enumerate(done):
             final[i] = {"observation": observations[row], "action_mask": masks[row]}
-        return {"final_obs": final, "_final_obs": is_done.copy(), "final_info": {}, "_final_info": is_done.copy()}
+        return {"final_obs": final, "_final_obs": is_done.copy(), "final_info": numbers, "_final_info": is_done.copy()}
 
 
 def _deal_first(
@@ -552,11 +597,30 @@ def _deal_first(
     """Deal the first round of every game; game i has the seed derived from (seed, i). A `deal` precedes the starts."""
     games["scores"] = points
     deal_range(games, np.uint64(seed), 0, len(games))
+    _start_all(games, starts, deal)
+
+
+def _start_all(games: npt.NDArray[np.record], starts: npt.NDArray[np.float64], deal: Deal | None) -> None:
+    """Turn games that have just been dealt into the starts that they draw, or all of them into one `deal`."""
     if deal is None:
         start_range(games, starts, 0, len(games))
     else:
         for game in games:
             deal.deal_into(game)
+
+
+def _seeds(given: Any, num_envs: int) -> npt.NDArray[np.uint64]:
+    """A seed for each game, `(N,)`, from a list in which None is a random one."""
+    listed = list_of(given)
+    if len(listed) != num_envs:
+        raise ValueError(f"seed={shown(given)}: expected one whole number from 0 to 2**64 - 1, or a list of {num_envs}")
+    seeds = [secrets.randbits(63) if seed is None else seed_number(seed, f"seed[{i}]") for i, seed in enumerate(listed)]
+    return np.array(seeds, np.uint64)
+
+
+def _autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    name = mode.value if isinstance(mode, AutoresetMode) else mode
+    return AutoresetMode(choice("autoreset_mode", name, [known.value for known in _AUTORESET_MODES]))
 
 
 def _terms(reward: Any, matches: bool, start: Start) -> Terms:
