@@ -83,7 +83,8 @@ def test_illegal_action_loses_or_raises() -> None:
     before = env.round.save()
     _, reward, terminated, _, info = env.step(illegal)
     assert (reward, terminated) == (-9.0, True)
-    assert "may not" in info["illegal"]
+    assert "may not" in env.illegal
+    assert (info["ending"], info["won"], info["placement"], info["length"]) == (4, 0, 4, 1)
     assert env.round.save() == before
     strict = OkeyEnv(opponents=first, on_illegal="raise")
     strict.reset(seed=1)
