@@ -205,11 +205,12 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             return
         if action is None:
             raise ValueError(f"{agent} may not pass None: the game goes on, expected an action 0 to {NUM_ACTIONS - 1}")
-        number = action_number(action)
+        number = action if type(action) is int else action_number(action)
         if not 0 <= number < NUM_ACTIONS or not act_in(self.round.games, 0, number):
             raise _IllegalActionError(self.round.why_illegal(number))
-        info = self.infos[agent]
-        self.infos[agent] = {**info, "length": info["length"] + 1}  # earlier infos stay as they were
+        info = self.infos[agent].copy()  # earlier infos stay as they were
+        info["length"] += 1
+        self.infos[agent] = info
         self._cumulative_rewards[agent] = 0.0
         if not self._rewards_are_zero:
             self.rewards = dict.fromkeys(AGENTS, 0.0)

@@ -140,35 +140,43 @@ def final_infos(
     """The infos at the end of an episode: each key of `INFO_KEYS` with `(M,)` int64.
 
     Args:
-        games: `(M,)` of GAME.
+        games: `(M,)` of GAME, 1 or more, with the same rules.
         seats: `(M,)` the seat of each game whose info it is.
         lengths: `(M,)` the decisions of the seat.
         matches: whether an episode is a match.
         illegal: `(M,)` where an illegal action of the seat has ended the episode; the seat is the last then. None:
             nowhere.
     """
-    rows, rules = np.arange(len(games)), games["rules"]
-    points = games["scores"].astype(np.int64) if matches else games["won"].astype(np.int64)
-    points -= games["lost"]
-    mine, teams = points[rows, seats], rules["teams"] == 1
+    rules = games["rules"]
+    teams, winners = bool(rules["teams"][0]), int(rules["winners"][0])  # all games have the same rules
+    points = (games["scores"] if matches else games["won"]).astype(np.int64) - games["lost"]
+    mine = points[np.arange(len(games)), seats]
     better = (points > mine[:, None]).sum(axis=1)
     winner = games["winner"].astype(np.int64)
+    ending = games["ending"].astype(np.int64)
+    winner[winner == NO_SEAT] = -1
+    rounds = (ending != NOT_ENDED).astype(np.int64)
     if matches:
-        over = (games["ending"] != NOT_ENDED) & (points <= 0).any(axis=1)  # R8.2; else the match was cut off
-        won = over & (better < np.where(teams, 2, rules["winners"]))
+        over = (ending != NOT_ENDED) & (points <= 0).any(axis=1)  # R8.2; else the match was cut off
+        won = over & (better < (2 if teams else winners))
+        rounds += games["round_number"].astype(np.int64) % MAX_ROUNDS
+    elif teams:
+        won = (winner >= 0) & ((winner - seats) % 2 == 0)
     else:
-        won = (winner != NO_SEAT) & ((winner == seats) | (teams & ((winner + seats) % 2 == 0)))
-    is_illegal = np.zeros(len(games), np.bool_) if illegal is None else illegal
-    ended = (games["ending"] != NOT_ENDED).astype(np.int64)
+        won = winner == seats
+    won = won.astype(np.int64)
+    placement = 1 + (better // 2 if teams else better)
+    if illegal is not None and illegal.any():
+        ending[illegal], won[illegal], placement[illegal] = ENDING_CODES["illegal"], 0, NUM_SEATS
     return {
-        "seat": seats.astype(np.int64),
-        "length": lengths.astype(np.int64),
+        "seat": seats,
+        "length": lengths,
         "points": mine,
-        "rounds": ended + (games["round_number"].astype(np.int64) % MAX_ROUNDS if matches else 0),
-        "ending": np.where(is_illegal, ENDING_CODES["illegal"], games["ending"]).astype(np.int64),
-        "winner": np.where(winner == NO_SEAT, -1, winner),
-        "won": (won & ~is_illegal).astype(np.int64),
-        "placement": np.where(is_illegal, NUM_SEATS, 1 + np.where(teams, better // 2, better)),
+        "rounds": rounds,
+        "ending": ending,
+        "winner": winner,
+        "won": won,
+        "placement": placement,
     }
 
 

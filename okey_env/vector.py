@@ -569,11 +569,11 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         """The `infos` of a step in which episodes have ended, by the kind of autoreset."""
         seats, lengths = self._seats[done], self._lengths[done]
         found = final_infos(self.games[done], seats, lengths, matches=self._matches, illegal=illegal[done])
+        table = np.zeros((len(found), self.num_envs), np.int64)
+        table[:, done] = list(found.values())
         numbers: dict[str, Any] = {}
-        for key, values in found.items():
-            numbers[key] = np.zeros(self.num_envs, np.int64)
-            numbers[key][done] = values
-            numbers[f"_{key}"] = is_done.copy()
+        for key, values in zip(found, table, strict=True):
+            numbers[key], numbers[f"_{key}"] = values, is_done
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
             return numbers
         records = np.zeros(len(done), OBSERVATION)
@@ -584,7 +584,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         final = np.full(self.num_envs, None, object)
         for row, i in enumerate(done):
             final[i] = {"observation": observations[row], "action_mask": masks[row]}
-        return {"final_obs": final, "_final_obs": is_done.copy(), "final_info": numbers, "_final_info": is_done.copy()}
+        return {"final_obs": final, "_final_obs": is_done, "final_info": numbers, "_final_info": is_done}
 
 
 def _deal_first(
