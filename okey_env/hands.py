@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env import tiles
-from okey_env.checks import choice, index_of, list_of, shown, yes_or_no
+from okey_env.checks import choice, index_of, list_of, shown, whole_number, yes_or_no
 from okey_env.engine import hand
 
 Counts = npt.NDArray[np.uint8]
@@ -109,11 +109,17 @@ def throw_distances(counts: Counts, *, run_13_1: bool = True) -> Distances:
     return analyse(counts, run_13_1=run_13_1, sizes=(15,)).throw_distances
 
 
-def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
+def useful_kinds(counts: Counts, *, run_13_1: bool = True, indicator: str | int | None = None) -> Kinds:
     """The kinds that shorten the melds distance of a rack of 14 tiles when the rack gets one.
 
-    If the distance is above 0, the wild kind is useful unless the rack holds both wild tiles. A face held twice is
-    never useful, because there is no third copy.
+    If the distance is above 0, the wild kind is useful unless the rack holds both wild tiles. A kind whose copies are
+    all in the rack is never useful: there is no third tile of a face, of the false jokers or of the wild kind, and no
+    second tile of the indicator's face, since the other one is the indicator (R1.3).
+
+    Args:
+        counts: racks of 14 tiles.
+        run_13_1: whether a 1 may follow a 13.
+        indicator: the indicator's face; None: it is not known, and every face has two copies.
 
     Returns:
         `(53,)` or `(N, 53)` bool.
@@ -126,6 +132,8 @@ def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
     marks = np.empty(batch.shape, dtype=np.uint8)
     hand.useful_of_batch(batch, yes_or_no("run_13_1", run_13_1), marks)
     useful = marks.view(np.bool_)
+    if (twin := _twin(indicator)) is not None:
+        useful[batch[:, twin] > 0, twin] = False
     return useful if counts.ndim == 2 else useful[0]
 
 
@@ -152,13 +160,20 @@ class Analysis:
     useful_after: Kinds
 
 
-def analyse(counts: Counts, *, run_13_1: bool = True, sizes: tuple[int, ...] = (14, 15)) -> Analysis:
+def analyse(
+    counts: Counts,
+    *,
+    run_13_1: bool = True,
+    sizes: tuple[int, ...] = (14, 15),
+    indicator: str | int | None = None,
+) -> Analysis:
     """The `Analysis` of a rack of 14 or 15 tiles, in one pass.
 
     Args:
         counts: the racks.
         run_13_1: whether a 1 may follow a 13.
         sizes: the numbers of tiles that a rack may have.
+        indicator: the indicator's face, of which a rack that holds one can get no other; None: it is not known.
 
     >>> rack = parse("R1 R2 R3  B5 B6 B7  K9 Y9 R9 B9  Y1 Y2  K4 Y12 Y13", okey="Y7")
     >>> found = analyse(rack)
@@ -175,6 +190,10 @@ def analyse(counts: Counts, *, run_13_1: bool = True, sizes: tuple[int, ...] = (
     keep, useful = np.empty((n, 53), dtype=np.uint8), np.empty((n, 53), dtype=np.uint8)
     useful_after = np.zeros((n, 53, 53), dtype=np.uint8)
     hand.analyse_batch(batch, run_13_1, distances, pairs_distances, throws, keep, useful, useful_after)
+    if (twin := _twin(indicator)) is not None:  # after its own throw too, as with any face of which all are gone
+        holds = batch[:, twin] > 0
+        useful[holds, twin] = 0
+        useful_after[holds, :, twin] = 0
     one = slice(None) if counts.ndim == 2 else 0
     return Analysis(
         distance=_one_or_many(counts, distances),
@@ -264,6 +283,13 @@ def _meld(natural: int, stands: int) -> Meld:
         faces=tuple(bit % 4 * 13 + bit // 4 % 13 for bit in bits),
         wild=tuple(bool(stands >> bit & 1) for bit in bits),
     )
+
+
+def _twin(indicator: str | int | None) -> int | None:
+    """The kind of the indicator's other copy."""
+    if isinstance(indicator, str):
+        return tiles.parse_face(indicator)
+    return None if indicator is None else whole_number("indicator", indicator, 0, tiles.NUM_FACES - 1)
 
 
 def _melds_distances(batch: Counts, run_13_1: bool) -> Distances:

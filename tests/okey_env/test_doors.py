@@ -275,6 +275,7 @@ ANY_OF: dict[str, tuple[str, Door]] = {
     "hands.useful_kinds": ("", lambda value: hands.useful_kinds(value)),
     "hands.analyse": ("", lambda value: hands.analyse(value)),
     "hands.analyse(sizes)": ("", lambda value: hands.analyse(_rack(), sizes=value)),
+    "hands.useful_kinds(indicator)": ("whole none", lambda value: hands.useful_kinds(_rack(), indicator=value)),
     "hands.arrange": ("", lambda value: hands.arrange(value)),
     "hands(run_13_1)": ("bool", lambda value: hands.melds_distance(_rack(), run_13_1=value)),
     "hands.parse(text)": ("", lambda value: _no_tiles(value) or hands.parse(value, "Y5")),
