@@ -24,6 +24,8 @@ MAX_SEED = 2**64 - 1
 """The greatest seed."""
 MAX_DEALS = 10**8
 """The most deals, worlds or decisions for which one call is asked: days of work, and within every memory."""
+MAX_WORKERS = 1024
+"""The most processes or threads for which one call is asked."""
 _MOST_SHOWN = 80
 """Characters of a value that a message shows."""
 

@@ -188,13 +188,13 @@ def read_suite(where: str | Path) -> Suite:
     """
     path = Path(where)
     if path.suffix != ".toml":
+        names = sorted(found.stem for found in SUITES.glob("*.toml"))
+        if str(where) not in names:
+            raise ValueError(f"there is no suite {shown(str(where))}: expected {', '.join(names)} or a .toml file")
         path = SUITES / f"{where}.toml"
-        if not path.is_file():
-            names = sorted(found.stem for found in SUITES.glob("*.toml"))
-            raise ValueError(f"there is no suite {str(where)!r}: expected {', '.join(names)} or a .toml file")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is no TOML: {error}") from None
     try:
         return _suite(path, data)
@@ -212,6 +212,8 @@ def _suite(path: Path, data: dict[str, Any]) -> Suite:
     common = {key: data[key] for key in _BUDGET if key in data}
     spending = {}
     others = data.get("task", {})
+    if not isinstance(others, dict):
+        raise ValueError(f"task={shown(others)}: expected a table [task.ID] for each task that differs")
     for task in others:
         if task not in tasks:
             raise ValueError(f"[task.{task!r}]: expected one of its tasks, {', '.join(tasks)}")

@@ -33,7 +33,7 @@ from okey_agents.thinking.value import value_for
 from okey_agents.thinking.worlds import sample_worlds
 from okey_env import hands
 from okey_env.actions import DRAW, NUM_ACTIONS, SHOW, TAKE, is_finish, tile_of, to_text
-from okey_env.checks import MAX_DEALS, index_of, seed_number, whole_number
+from okey_env.checks import MAX_DEALS, index_of, seed_number, shown, whole_number
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import BIT_OF_KIND
 from okey_env.engine.hand.bits import as_int
@@ -139,6 +139,8 @@ def advise(observation: Observation, worlds: int = WORLDS, seed: int = 0, also: 
     >>> print(best.text(round.okey))
     finish *: wins the round: each other player loses 4
     """
+    if not isinstance(observation, Observation):
+        raise ValueError(f"observation={shown(observation)}: expected an okey_env.Observation")
     if not observation.my_turn:
         raise ValueError(f"seat {observation.seat} is not to move: advice is for the seat whose turn it is")
     if index_of(worlds) != 0:

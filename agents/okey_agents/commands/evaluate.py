@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from okey_agents.commands._arguments import add_rules, positive, real, rules_of, seed, whole
-from okey_env.checks import MAX_DEALS
+from okey_env.checks import MAX_DEALS, MAX_WORKERS
 
 HELP = "measure a bot against others: the same deals in every seat, 95 % intervals"
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=whole(1),
+        type=whole(1, MAX_WORKERS),
         metavar="N",
         help="processes (by default one for each core, or one if that is quicker)",
     )

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from okey_agents.commands._arguments import add_rules, pairs, rules_of, seed, whole
-from okey_env.checks import MAX_DEALS
+from okey_env.checks import MAX_DEALS, MAX_WORKERS
 
 HELP = "play bots against each other: a rating of each, and the points of one against three"
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=whole(1),
+        type=whole(1, MAX_WORKERS),
         metavar="N",
         help="processes (by default one for each core, or one if that is quicker)",
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from okey_agents.commands._arguments import seed, whole
-from okey_env.checks import MAX_DEALS
+from okey_env.checks import MAX_DEALS, MAX_WORKERS
 
 HELP = "list the tasks of the benchmark, or measure how bots score on them"
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--deals", type=whole(2, MAX_DEALS), default=1_000, metavar="N", help="each played in every seat (%(default)s)"
     )
     parser.add_argument("--seed", type=seed, default=0, help="settles deals and bots")
-    parser.add_argument("--workers", type=whole(1), default=1, metavar="N", help="processes (%(default)s)")
+    parser.add_argument("--workers", type=whole(1, MAX_WORKERS), default=1, metavar="N", help="processes (%(default)s)")
     parser.add_argument("--into", type=Path, metavar="FILE", help="JSON file to which the scores are added")
 
 

@@ -16,7 +16,7 @@ from okey_agents.evaluate.guard.workers import num_cores, packed, play_in_order
 from okey_agents.evaluate.state_file import StateFile
 from okey_agents.provenance import commit, versions
 from okey_env.bots import BotSpec, bot_names
-from okey_env.checks import whole_number
+from okey_env.checks import MAX_WORKERS, whole_number
 
 _WORTH_PROCESSES = 10.0  # seconds of work below which starting processes does not pay
 
@@ -36,7 +36,7 @@ class ChunkRunner:
 
     def __init__(self, player: ChunkPlayer, chunks: Sequence[Chunk], workers: int | None) -> None:
         if workers is not None:
-            workers = whole_number("workers", workers, 1, note=", or None")
+            workers = whole_number("workers", workers, 1, MAX_WORKERS, ", or None")
         self._player = player
         self._chunks = chunks
         self._wanted = workers

@@ -76,6 +76,8 @@ def config_from_dict(data: Mapping[str, Any]) -> Config:
         ...
     ValueError: maskable_ppo.epochs=0 is out of range: expected 1 to 100
     """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"{shown(data)} is not a configuration: expected tables of keys")
     run = data.get("run")
     recipe = run.get("recipe", RunConfig.recipe) if isinstance(run, Mapping) else RunConfig.recipe
     if not is_one_of(recipe, RECIPES):

@@ -128,7 +128,7 @@ def test_a_kind_whose_copies_are_all_in_the_rack_is_never_useful() -> None:
     twin = tiles.parse_face(indicator)
     waits = hands.parse("Y4 B4 R9 R10 R11 K1 K2 K3 B7 B8 B9 B10 B11 R4", okey)
     # a group and a run that both want a Y4
-    both = hands.parse("Y4 R4 B4 | Y2 Y3 | R9 R10 R11 | K1 K2 K3 | B7 B8 B9", okey)
+    both = hands.parse("R4 B4 | Y2 Y3 Y4 | K1 K2 K3 K4 | R9 R10 R11 R12 | B13", okey)
     assert hands.useful_kinds(both)[twin]
     assert not hands.useful_kinds(both, indicator=indicator)[twin]
     batch = np.stack([both, waits, both])
