@@ -78,7 +78,7 @@ class Task:
         Raises:
             ValueError, TypeError: a field is not what it should be.
         """
-        for name in ("id", "about", "encoder", "reward", "opponents"):
+        for name in ("id", "about", "encoder", "reward"):
             text: Any = getattr(self, name)
             if not isinstance(text, str) or not text:
                 raise ValueError(f"{name}={shown(text)} is not a name: expected text")

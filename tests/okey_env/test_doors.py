@@ -252,7 +252,7 @@ ANY_OF: dict[str, tuple[str, Door]] = {
     "Encoder.encode": ("", lambda value: as_encoder("tiles_raw").encode(value)),
     "task": ("", lambda value: okey_env.task(value)),
     "Task(id)": ("text", lambda value: okey_env.Task(value, "about")),
-    "Task(opponents)": ("text", lambda value: okey_env.Task("id", "about", opponents=value)),
+    "Task(reward)": ("text", lambda value: okey_env.Task("id", "about", reward=value)),
     "Task(episode)": ("", lambda value: okey_env.Task("id", "about", episode=value)),
     "Task(rules)": ("", lambda value: _rules(value) or okey_env.Task("id", "about", rules=value)),
     "Task(learning_seat)": ("whole none", lambda value: okey_env.Task("id", "about", learning_seat=value)),
