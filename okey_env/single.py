@@ -293,7 +293,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             bot = self._opponents[step - 1]
             action = bot.act(self.round.observe(self.round.turn))
             try:
-                self.round.apply(action)
+                self.round.apply(action_number(action))
             except ValueError as error:
                 raise ValueError(f"the bot {bot.name!r} acts illegally: {error}") from error
             self._show()

@@ -61,7 +61,13 @@ def turn_actions(actions: Ints, symmetry: int) -> Ints:
 
 
 def turn_masks(masks: npt.NDArray[np.int8], symmetry: int) -> npt.NDArray[np.int8]:
-    """The masks `(…, 109)` of the turned observations."""
+    """The masks `(…, 109)` of the turned observations.
+
+    Raises:
+        ValueError: the masks have another size, or there is no such symmetry.
+    """
+    if np.ndim(masks) == 0 or masks.shape[-1] != NUM_ACTIONS:
+        raise ValueError(f"the masks have the shape {np.shape(masks)}: expected (…, {NUM_ACTIONS})")
     turned = np.empty_like(masks)
     turned[..., _ACTIONS[_row(symmetry)]] = masks
     return turned
@@ -82,6 +88,7 @@ def turn_observations(
     """
     if encoder.num_planes == 0:
         raise ValueError(f"the encoder {encoder.name!r} has no planes: expected one like 'tiles'")
+    encoder.split(observations)  # raises if they are not arrays of the encoder
     turned = observations.copy()
     end = encoder.num_planes * NUM_KINDS
     planes = turned[..., :end].reshape(*turned.shape[:-1], encoder.num_planes, NUM_KINDS)

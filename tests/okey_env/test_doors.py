@@ -552,3 +552,44 @@ def test_players_are_four_names(players: Any, tmp_path: Any) -> None:
     for write in (lambda: Record.of(round_of(), players), lambda: RecordWriter(tmp_path / "a.jsonl", players)):
         with pytest.raises(ValueError, match=r"^players=.*: expected 4 printable names$"):
             write()
+
+
+# --- arrays of a wrong shape, which a kernel would read or write beyond -----------------------------------------------
+
+
+def test_arrays_of_a_wrong_shape_are_refused_with_their_shape() -> None:
+    encoder, records = as_encoder("tiles_raw"), seen().records
+    wrong: list[tuple[Callable[[], object], str]] = [
+        (lambda: encoder.fill_batch(records, np.zeros((1, 5), np.float32)), r"out has the shape \(1, 5\): expected"),
+        (lambda: encoder.fill_batch(records, np.zeros((2, encoder.size), np.float32)), r"out has the shape \(2, "),
+        (
+            lambda: encoder.fill_batch(records, np.zeros((1, encoder.size), np.float32), 0),
+            "num_threads=0 is out of range",
+        ),
+        (lambda: encoder.split(np.zeros((3, 7), np.float32)), r"the array has the shape \(3, 7\): expected \(…, "),
+        (lambda: encoder.as_planes(np.zeros(7, np.float32)), r"the array has the shape \(7,\): expected"),
+        (
+            lambda: symmetries.turn_masks(np.zeros((2, 108), np.int8), 0),
+            r"the masks have the shape \(2, 108\): expected",
+        ),
+        (lambda: symmetries.turn_observations(np.zeros((2, 9), np.float32), 0, encoder), r"the array has the shape"),
+        (lambda: games().step(np.zeros((2, 1), np.int64)), r"actions have the shape \(2, 1\): expected \(2,\)"),
+        (lambda: games().step(np.array([0.0, 1.0])), "actions have the type float64: expected whole numbers"),
+        (lambda: many().step(np.array([True, False])), "actions have the type bool: expected whole numbers"),
+        (lambda: hands.melds_distance(np.zeros((2, 52), np.uint8)), r"counts are an array \(2, 52\): expected"),
+        (lambda: hands.melds_distance(np.full(53, 0.5)), "counts have dtype float64: expected uint8"),
+        (lambda: hands.melds_distance(np.full(53, -1)), "has a count of -1: expected 0, 1 or 2"),
+    ]
+    for call, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("reply", ["draw", 2.0, NAN, None, True, 2**63])
+def test_a_bot_that_replies_with_no_action_is_named(reply: Any) -> None:
+    def odd(observation: Observation) -> Any:
+        return reply
+
+    env = OkeyEnv(opponents=odd, learning_seat=0)
+    with pytest.raises(ValueError, match=r"^the bot 'odd' acts illegally: action[ =][^\n]*: expected 0 to 108$"):
+        env.reset(seed=1, options={"deal": Deal(starter=1)})
