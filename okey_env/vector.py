@@ -355,6 +355,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._copy = yes_or_no("copy", copy)
         self._lengths = np.zeros(num_envs, np.int64)  # decisions in the current episode
         self._ended = np.zeros(num_envs, np.bool_)  # next-step autoreset: the episode waits for the next step
+        self._some_wait = False
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -386,7 +387,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             self.games["scores"] = points
             deal_all(self.games, seeds)
             _start_all(self.games, self._terms.starts, deal)
-        self._ended[:] = False
+        self._ended, self._some_wait = np.zeros(self.num_envs, np.bool_), False
         every = np.arange(self.num_envs)
         self._begin(every)
         self._bots_play(every, redeal=True)
@@ -411,28 +412,33 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         every = np.arange(self.num_envs)
         in_range = (chosen >= 0) & (chosen < NUM_ACTIONS)
         legal = in_range & (self.masks[every, np.where(in_range, chosen, 0)] == 1)
-        waits = self._ended  # all False with same-step autoreset
-        able = every[legal & ~waits]
+        waits = self._ended if self._some_wait else None  # never with same-step autoreset
+        able = every[legal if waits is None else legal & ~waits]
         apply_at(self.games, able, chosen[able])
         self._bots_play(able, redeal=False)
         earn_all(self.games, self._terms, self._purses)
         self._lengths += 1
 
-        legal |= waits
-        truncated = (self._status == TRUNCATED) & ~waits
-        terminated = ((self._status == TERMINATED) | ~legal) & ~waits
+        truncated = self._status == TRUNCATED
+        terminated = self._status == TERMINATED
+        if waits is not None:
+            legal |= waits
+            truncated &= ~waits
+            terminated &= ~waits
+        illegal = ~legal
+        terminated |= illegal
         rewards = np.where(legal, self._purses.earned, self._illegal_reward)
         self._purses.earned[:] = 0
         is_done = terminated | truncated
         done = np.flatnonzero(is_done)
-        infos = self._final_infos(done, is_done, ~legal) if len(done) else {}
-        same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
-        renewed = done if same_step else np.flatnonzero(waits)
+        infos = self._final_infos(done, is_done, illegal) if len(done) else {}
+        renewed = done
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
+            renewed = np.flatnonzero(self._ended)
+            self._ended, self._some_wait = is_done, len(done) > 0
         if len(renewed):
             self._next_episode(renewed)
             self._bots_play(renewed, redeal=True)
-        if not same_step:
-            self._ended = is_done
         self._look()
         return self._observation(), rewards, terminated, truncated, infos
 
@@ -567,8 +573,8 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self, done: npt.NDArray[np.int64], is_done: npt.NDArray[np.bool_], illegal: npt.NDArray[np.bool_]
     ) -> dict[str, Any]:
         """The `infos` of a step in which episodes have ended, by the kind of autoreset."""
-        seats, lengths = self._seats[done], self._lengths[done]
-        found = final_infos(self.games[done], seats, lengths, matches=self._matches, illegal=illegal[done])
+        games, seats = self.games[done], self._seats[done]
+        found = final_infos(games, seats, self._lengths[done], matches=self._matches, illegal=illegal[done])
         table = np.zeros((len(found), self.num_envs), np.int64)
         table[:, done] = list(found.values())
         numbers: dict[str, Any] = {}
@@ -579,7 +585,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         records = np.zeros(len(done), OBSERVATION)
         masks = np.zeros((len(done), NUM_ACTIONS), np.int8)
         observations = np.zeros((len(done), self.encoder.size), np.float32)
-        look_at_seats(self.games[done], self._seats[done], records, masks)
+        look_at_seats(games, seats, records, masks)
         self.encoder.fill_batch(records, observations)
         final = np.full(self.num_envs, None, object)
         for row, i in enumerate(done):
