@@ -12,6 +12,7 @@ Kinds are tiles as they play (see `okey_env.tiles`), so the table is the same in
 version: an exported bot names the version it was trained on.
 """
 
+from okey_env.checks import action_number, shown, text_of
 from okey_env.tiles import NUM_KINDS, kind_text, parse_kind
 
 ACTIONS_VERSION = 1
@@ -33,12 +34,12 @@ _BASES = {"throw": THROW, "finish": FINISH}
 
 def is_throw(action: int) -> bool:
     """Whether the action throws a tile."""
-    return THROW <= action < FINISH
+    return THROW <= action_number(action) < FINISH
 
 
 def is_finish(action: int) -> bool:
     """Whether the action finishes the round."""
-    return FINISH <= action < NUM_ACTIONS
+    return FINISH <= action_number(action) < NUM_ACTIONS
 
 
 def tile_of(action: int) -> int | None:
@@ -47,9 +48,10 @@ def tile_of(action: int) -> int | None:
     >>> tile_of(THROW + 7), tile_of(DRAW)
     (7, None)
     """
-    if is_throw(action):
-        return int(action) - THROW
-    return int(action) - FINISH if is_finish(action) else None
+    number = action_number(action)
+    if THROW <= number < FINISH:
+        return number - THROW
+    return number - FINISH if FINISH <= number < NUM_ACTIONS else None
 
 
 def to_text(action: int, okey: str | int) -> str:
@@ -61,12 +63,13 @@ def to_text(action: int, okey: str | int) -> str:
     >>> to_text(0, "Y5"), to_text(THROW + 4, "Y5"), to_text(FINISH + 52, "Y5")
     ('draw', 'throw R5', 'finish *')
     """
-    if not 0 <= action < NUM_ACTIONS:
-        raise ValueError(f"{action} is not an action: expected 0 to {NUM_ACTIONS - 1}")
-    kind = tile_of(action)
+    number = action_number(action)
+    if not 0 <= number < NUM_ACTIONS:
+        raise ValueError(f"action {shown(action)} is not in the action table: expected 0 to {NUM_ACTIONS - 1}")
+    kind = tile_of(number)
     if kind is None:
-        return _PLAIN[int(action)]
-    return f"{'throw' if is_throw(action) else 'finish'} {kind_text(kind, okey)}"
+        return _PLAIN[number]
+    return f"{'throw' if is_throw(number) else 'finish'} {kind_text(kind, okey)}"
 
 
 def from_text(text: str, okey: str | int) -> int:
@@ -78,12 +81,12 @@ def from_text(text: str, okey: str | int) -> int:
     >>> from_text("throw R5", "Y5"), from_text("finish Y5", "Y5")
     (7, 108)
     """
-    words = text.strip().lower().split()
+    words = text_of(text).strip().lower().split()
     for action, name in _PLAIN.items():
         if words == [name]:
             return action
     if len(words) == 2 and words[0] in _BASES:
         return _BASES[words[0]] + parse_kind(words[1], okey)
     raise ValueError(
-        f"{text!r} is not an action: expected draw, take, show, or throw or finish with a tile, like 'throw R5'"
+        f"{shown(text)} is not an action: expected draw, take, show, or throw or finish with a tile, like 'throw R5'"
     )

@@ -13,8 +13,8 @@
 | `reset(options={"deal": Deal(…)})` | starts from a chosen position |
 | `reset(options={"points": (2, 9, 4, 11)})` | starts from a chosen score |
 
-On an illegal action, `raw_env` raises a `ValueError` that says why. `env` wraps it in PettingZoo's standard wrappers,
-under which an illegal action ends the episode.
+On an illegal action, `raw_env` raises a `ValueError` that says why. `env` wraps it so that an illegal action ends the
+episode.
 
 Version history: v0, the first.
 """
@@ -28,18 +28,30 @@ import numpy as np
 import numpy.typing as npt
 import pettingzoo
 from pettingzoo.utils import wrappers
+from pettingzoo.utils.env_logger import EnvLogger
 
 from okey_env.actions import NUM_ACTIONS, SHOW
+from okey_env.checks import action_number, seed_number, shown, whole_number
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine.batch import act_in, look_in, start_in
 from okey_env.engine.state import ENDED_TRUNCATED, OBSERVATION
 from okey_env.engine.totals import distance_in
-from okey_env.interfaces import Start, observation_space_of, plays_matches, start_of, starts_of
+from okey_env.interfaces import (
+    ENDING_CODES,
+    INFO_KEYS,
+    Start,
+    final_infos,
+    observation_space_of,
+    plays_matches,
+    running_info,
+    start_of,
+    starts_of,
+)
 from okey_env.match import Match
 from okey_env.observation import Observation
 from okey_env.record import Record
 from okey_env.render import RENDER_FPS, RENDER_MODES, Frame, Renderer
-from okey_env.rewards import DenseReward, RewardFunction, as_reward, distances, illegal_reward
+from okey_env.rewards import DenseReward, RewardFunction, as_reward, distances, illegal_reward, lowest_end
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes
@@ -51,6 +63,10 @@ _STATE_FIELDS = ("phase", "turn", "starter", "indicator", "okey", "stock_left", 
 STATE_SIZE = 2 * NUM_SEATS * NUM_KINDS + NUM_STOCK + 20
 
 ObservationDict = dict[str, npt.NDArray[Any]]
+
+
+class _IllegalActionError(ValueError):
+    """The action is a whole number, but not a legal action; nothing has changed."""
 
 
 class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N801 (the name that PettingZoo gives it)
@@ -68,8 +84,8 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
             weights, of which each deal draws one from its seed and number.
 
-    In a match the next round is dealt as soon as a round has ended. `infos` then say how the last round ended, and the
-    score.
+    In a match the next round is dealt as soon as a round has ended. Every info has the numbers of
+    `okey_env.interfaces.INFO_KEYS`, in every step; the same in words are properties of `round` and `match`.
 
     >>> env = raw_env(rules="klasik")
     >>> env.reset(seed=1)
@@ -132,11 +148,11 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
         """The observation space; the same object each time."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[AGENTS[_seat_of(agent)]]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
-        """The observation space; the same object each time."""
-        return self.action_spaces[agent]
+        """The action space; the same object each time."""
+        return self.action_spaces[AGENTS[_seat_of(agent)]]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a round; in a match, the first round.
@@ -150,7 +166,7 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         """
         deal, points = start_of(options, self.rules)
         if seed is not None or self._seed is None:
-            self._seed = seed if seed is not None else secrets.randbits(63)
+            self._seed = seed_number(seed) if seed is not None else secrets.randbits(63)
             self._number = 0
         else:
             self._number += 1
@@ -167,7 +183,10 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self.infos: dict[str, dict[str, Any]] = {
+            agent: running_info(self.round.games, seat, 0, matches=self.match is not None)
+            for seat, agent in enumerate(AGENTS)
+        }
         self.agent_selection = AGENTS[self.round.turn]
         self._begin_round()
         self._rewards_are_zero = True
@@ -186,9 +205,12 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             return
         if action is None:
             raise ValueError(f"{agent} may not pass None: the game goes on, expected an action 0 to {NUM_ACTIONS - 1}")
-        number = int(action)
-        if not act_in(self.round.games, 0, number):
-            raise ValueError(self.round.why_illegal(number))
+        number = action if type(action) is int else action_number(action)
+        if not 0 <= number < NUM_ACTIONS or not act_in(self.round.games, 0, number):
+            raise _IllegalActionError(self.round.why_illegal(number))
+        info = self.infos[agent].copy()  # earlier infos stay as they were
+        info["length"] += 1
+        self.infos[agent] = info
         self._cumulative_rewards[agent] = 0.0
         if not self._rewards_are_zero:
             self.rewards = dict.fromkeys(AGENTS, 0.0)
@@ -202,19 +224,21 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         if over:
             self._end_round()
         else:
+            if number == SHOW:
+                self._tell_points()
             self.agent_selection = AGENTS[self._turn.item()]
 
     def observe(self, agent: str) -> ObservationDict:
         """The encoded observation of an agent and its action mask."""
         observation = np.empty((1, self._size), np.float32)
         mask = np.empty(NUM_ACTIONS, np.int8)
-        look_in(self.round.games, 0, _SEATS[agent], self._seen, mask)
+        look_in(self.round.games, 0, _seat_of(agent), self._seen, mask)
         self.encoder.fill_batch(self._seen, observation)
         return {"observation": observation[0], "action_mask": mask}
 
     def observation_of(self, agent: str) -> Observation:
         """What an agent may know as an `Observation`, the form that a bot gets."""
-        return self.round.observe(_SEATS[agent])
+        return self.round.observe(_seat_of(agent))
 
     def state(self) -> npt.NDArray[np.uint8]:
         """The full state, hidden tiles included: `(492,)` uint8.
@@ -274,18 +298,11 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
 
     def _end_round(self) -> None:
         """End the episode, or deal the next round of the match; the round is over and its rewards are paid."""
-        result: dict[str, Any] = {
-            "ending": self.round.ending,
-            "winner": None if self.round.winner is None else AGENTS[self.round.winner],
-        }
-        truncated = self._ending.item() == ENDED_TRUNCATED
-        if self.match is not None:
-            result["rounds"] = self.match.rounds_played
-            result["scores"] = dict(zip(AGENTS, self.match.scores, strict=True))
-            result["winners"] = [AGENTS[seat] for seat in self.match.winners]
-            truncated = self.match.truncated
-        self.infos = {agent: dict(result) for agent in AGENTS}
+        truncated = self._ending.item() == ENDED_TRUNCATED if self.match is None else self.match.truncated
+        self._tell_end()
         if self.match is not None and not self.match.over:
+            for info in self.infos.values():
+                info["won"] = info["placement"] = 0
             self.match.next_round()
             start_in(self.round.games, 0, self._starts)
             self._begin_round()
@@ -293,6 +310,38 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
             return
         self.terminations = dict.fromkeys(AGENTS, not truncated)
         self.truncations = dict.fromkeys(AGENTS, truncated)
+
+    def _tell_points(self) -> None:
+        """Set the points in the infos, which a shown twin changes during a round."""
+        for seat, agent in enumerate(AGENTS):
+            now = running_info(self.round.games, seat, 0, matches=self.match is not None)
+            self.infos[agent] = {**self.infos[agent], "points": now["points"]}
+
+    def _tell_end(self, illegal: str | None = None) -> None:
+        """Set the infos at the end of a round; `illegal` is the agent whose illegal action has ended the episode."""
+        lengths = np.array([self.infos[agent]["length"] for agent in AGENTS])
+        games = np.repeat(self.round.games, NUM_SEATS)
+        is_illegal = np.array([agent == illegal for agent in AGENTS])
+        found = final_infos(games, np.arange(NUM_SEATS), lengths, matches=self.match is not None, illegal=is_illegal)
+        self.infos = {agent: {key: int(found[key][seat]) for key in INFO_KEYS} for seat, agent in enumerate(AGENTS)}
+        if illegal is not None:
+            for info in self.infos.values():
+                info["ending"] = ENDING_CODES["illegal"]
+
+    def _end_illegally(self, price: float) -> None:
+        """End the episode by an illegal action of the agent to move, which gets `price` or less; the others get 0."""
+        agent = self.agent_selection
+        lowest = lowest_end(self._total, self.round, _SEATS[agent], matches=self.match is not None)
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict.fromkeys(AGENTS, 0.0)
+        self.rewards[agent] = min(price, lowest - self._paid[_SEATS[agent]])
+        self._accumulate_rewards()
+        info = self.infos[agent]
+        self.infos[agent] = {**info, "length": info["length"] + 1}
+        self._tell_end(illegal=agent)
+        self.terminations = dict.fromkeys(AGENTS, True)
+        self.truncations = dict.fromkeys(AGENTS, False)
+        self._deads_step_first()
 
     def _begin_round(self) -> None:
         """Count rewards from the current state of the round on."""
@@ -322,6 +371,35 @@ class raw_env(pettingzoo.AECEnv[str, ObservationDict, int | None]):  # noqa: N80
         self._accumulate_rewards()
 
 
+class _TerminateIllegalWrapper(wrappers.BaseWrapper[str, ObservationDict, int | None]):
+    """PettingZoo's wrapper of this name, without an observation for each step, and with whole numbers of any size.
+
+    Args:
+        env: a `raw_env`.
+        price: the reward for an illegal action, at most.
+    """
+
+    def __init__(self, env: raw_env, price: float) -> None:
+        super().__init__(env)
+        self._price = price
+
+    def step(self, action: int | None) -> None:
+        """Do an action; an illegal one ends the episode with a warning.
+
+        Raises:
+            ValueError: the action is not a whole number; nothing has changed.
+        """
+        try:
+            super().step(action)
+        except _IllegalActionError:
+            EnvLogger.warn_on_illegal_move()
+            cast("raw_env", self.env.unwrapped)._end_illegally(self._price)
+
+    def __str__(self) -> str:
+        """The name of the environment."""
+        return str(self.env)
+
+
 def env(
     rules: str | Rules | Mapping[str, Any] = "gamelake",
     encoder: str | Encoder = "flat",
@@ -331,20 +409,26 @@ def env(
     episode: str = "round",
     start: Start = "deal",
 ) -> pettingzoo.AECEnv[str, ObservationDict, int | None]:
-    """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the episode.
+    """`raw_env` with PettingZoo's order of calls enforced, in which an illegal action ends the episode.
 
-    An agent that acts illegally gets a reward of minus the most that the episode can cost; the others get 0.
+    An agent that acts illegally gets a reward of minus the most that the episode can cost; the others get 0, and every
+    agent terminates. A value that is not a whole number is refused with a `ValueError`.
     """
     raw = raw_env(rules, encoder, reward, render_mode, max_cycles, episode, start)
-    safe: Any = wrappers.TerminateIllegalWrapper(
-        raw, illegal_reward=illegal_reward(reward, raw.rules, matches=raw.match is not None)
-    )
-    safe = wrappers.AssertOutOfBoundsWrapper(safe)
+    safe = _TerminateIllegalWrapper(raw, illegal_reward(reward, raw.rules, matches=raw.match is not None))
     return cast("pettingzoo.AECEnv[str, ObservationDict, int | None]", wrappers.OrderEnforcingWrapper(safe))
+
+
+def _seat_of(agent: str) -> int:
+    try:
+        return _SEATS[agent]
+    except (KeyError, TypeError):
+        raise ValueError(f"agent={shown(agent)}: expected '{AGENTS[0]}' to '{AGENTS[-1]}'") from None
 
 
 def _with_cycles(rules: Rules, max_cycles: int | None) -> Rules:
     if max_cycles is None:
         return rules
-    switches = {**vars(rules), "max_throws": min(rules.max_throws, NUM_SEATS * max_cycles)}
+    throws = NUM_SEATS * whole_number("max_cycles", max_cycles, 1, 2**63 - 1, ", or None")
+    switches = {**vars(rules), "max_throws": min(rules.max_throws, throws)}
     return Rules(**switches)

@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.checks import seed_number, shown
 from okey_env.observation import Observation
 
 BOTS_GROUP = "okey_env.bots"
@@ -72,7 +73,7 @@ def make_bot(spec: BotSpec, seed: int | None = None) -> Bot:
         seed: the seed with which the bot is reset; None: the bot is not reset.
 
     Raises:
-        ValueError: no bot has that name, the folder holds no bot, or the bot cannot be loaded.
+        ValueError: no bot has that name, the folder holds no bot, or the bot cannot be loaded; or the seed is none.
         TypeError: `spec` is of another type.
 
     >>> from okey_env.round import Round
@@ -83,7 +84,7 @@ def make_bot(spec: BotSpec, seed: int | None = None) -> Bot:
     """
     bot = _find(spec)
     if seed is not None:
-        bot.reset(seed)
+        bot.reset(seed_number(seed))
     return bot
 
 
@@ -162,7 +163,7 @@ def _as_bot(thing: Any, name: str) -> Bot:
         return _ActingBot(str(getattr(thing, "name", name)), thing.act, getattr(thing, "reset", None))
     if callable(thing):
         return _ActingBot(name, thing, None)
-    raise TypeError(f"{thing!r} is not a bot: expected a name, a folder, an object with act(), or a function")
+    raise TypeError(f"{shown(thing)} is not a bot: expected a name, a folder, an object with act(), or a function")
 
 
 def _find_written(spec: str | Path) -> Bot:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.checks import list_of, seat_number, shown
 from okey_env.engine.deal import begin_round, shuffle
 from okey_env.engine.random import advance, below, derive_seed
 from okey_env.tiles import (
@@ -58,11 +59,16 @@ class Deal:
     """The seat that begins; None: the seat with 15 named tiles, or a random one."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.racks, str) or len(self.racks) != NUM_SEATS:
-            raise ValueError(f"racks={self.racks!r}: expected {NUM_SEATS} racks, each as text or None")
-        object.__setattr__(self, "racks", tuple(self.racks))
-        if self.starter is not None and self.starter not in range(NUM_SEATS):
-            raise ValueError(f"starter={self.starter!r}: expected a seat 0 to {NUM_SEATS - 1} or None")
+        racks = tuple(list_of(self.racks))
+        if len(racks) != NUM_SEATS or not all(rack is None or isinstance(rack, str) for rack in racks):
+            raise ValueError(f"racks={shown(self.racks)}: expected {NUM_SEATS} racks, each as text or None")
+        object.__setattr__(self, "racks", racks)
+        for name in ("indicator", "stock"):
+            text = getattr(self, name)
+            if text is not None and not isinstance(text, str):
+                raise ValueError(f"{name}={shown(text)}: expected text or None")
+        if self.starter is not None:
+            object.__setattr__(self, "starter", seat_number(self.starter, "starter", ", or None"))
         self._check_sizes()
         self._positions()  # raises if no indicator makes this deal possible
 
@@ -72,7 +78,9 @@ class Deal:
         state = np.uint64(derive_seed(game["seed"], game["round_number"]))
         positions = self._positions()
         # an open indicator: each numbered tile that is left has the same probability to be turned up
-        weights = [1 if self.indicator else 1 + int(position.left[position.indicator]) for position in positions]
+        weights = [
+            1 if self.indicator is not None else 1 + int(position.left[position.indicator]) for position in positions
+        ]
         state = np.uint64(advance(state))
         pick = int(below(state, sum(weights)))
         position = next(p for p, end in zip(positions, np.cumsum(weights), strict=True) if pick < end)

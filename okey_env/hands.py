@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env import tiles
+from okey_env.checks import choice, index_of, list_of, shown, whole_number, yes_or_no
 from okey_env.engine import hand
 
 Counts = npt.NDArray[np.uint8]
@@ -88,9 +89,8 @@ def finishing_kinds(counts: Counts, by: Literal["any", "melds", "pairs"] = "any"
     batch = _checked(counts, sizes=(15,))
     melds = np.empty(batch.shape, dtype=np.uint8)
     pairs = np.empty(batch.shape, dtype=np.uint8)
-    if by not in ("any", "melds", "pairs"):
-        raise ValueError(f"by is {by!r}: expected 'any', 'melds' or 'pairs'")
-    hand.finishing_of_batch(batch, run_13_1, melds, pairs)
+    choice("by", by, ("any", "melds", "pairs"))
+    hand.finishing_of_batch(batch, yes_or_no("run_13_1", run_13_1), melds, pairs)
     marks = {"any": melds | pairs, "melds": melds, "pairs": pairs}[by].astype(np.bool_)
     return marks if counts.ndim == 2 else marks[0]
 
@@ -109,11 +109,17 @@ def throw_distances(counts: Counts, *, run_13_1: bool = True) -> Distances:
     return analyse(counts, run_13_1=run_13_1, sizes=(15,)).throw_distances
 
 
-def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
+def useful_kinds(counts: Counts, *, run_13_1: bool = True, indicator: str | int | None = None) -> Kinds:
     """The kinds that shorten the melds distance of a rack of 14 tiles when the rack gets one.
 
-    If the distance is above 0, the wild kind is useful unless the rack holds both wild tiles. A face held twice is
-    never useful, because there is no third copy.
+    If the distance is above 0, the wild kind is useful unless the rack holds both wild tiles. A kind whose copies are
+    all in the rack is never useful: there is no third tile of a face, of the false jokers or of the wild kind, and no
+    second tile of the indicator's face, since the other one is the indicator (R1.3).
+
+    Args:
+        counts: racks of 14 tiles.
+        run_13_1: whether a 1 may follow a 13.
+        indicator: the indicator's face; None: it is not known, and every face has two copies.
 
     Returns:
         `(53,)` or `(N, 53)` bool.
@@ -124,8 +130,10 @@ def useful_kinds(counts: Counts, *, run_13_1: bool = True) -> Kinds:
     """
     batch = _checked(counts, sizes=(14,))
     marks = np.empty(batch.shape, dtype=np.uint8)
-    hand.useful_of_batch(batch, run_13_1, marks)
+    hand.useful_of_batch(batch, yes_or_no("run_13_1", run_13_1), marks)
     useful = marks.view(np.bool_)
+    if (twin := _twin(indicator)) is not None:
+        useful[batch[:, twin] > 0, twin] = False
     return useful if counts.ndim == 2 else useful[0]
 
 
@@ -152,26 +160,40 @@ class Analysis:
     useful_after: Kinds
 
 
-def analyse(counts: Counts, *, run_13_1: bool = True, sizes: tuple[int, ...] = (14, 15)) -> Analysis:
+def analyse(
+    counts: Counts,
+    *,
+    run_13_1: bool = True,
+    sizes: tuple[int, ...] = (14, 15),
+    indicator: str | int | None = None,
+) -> Analysis:
     """The `Analysis` of a rack of 14 or 15 tiles, in one pass.
 
     Args:
         counts: the racks.
         run_13_1: whether a 1 may follow a 13.
         sizes: the numbers of tiles that a rack may have.
+        indicator: the indicator's face, of which a rack that holds one can get no other; None: it is not known.
 
     >>> rack = parse("R1 R2 R3  B5 B6 B7  K9 Y9 R9 B9  Y1 Y2  K4 Y12 Y13", okey="Y7")
     >>> found = analyse(rack)
     >>> found.distance, tiles.rack_text(found.keeps, "Y7")
     (1, 'K4 Y2')
     """
+    if not list_of(sizes) or not all(index_of(size) in (14, 15) for size in sizes):
+        raise ValueError(f"sizes={shown(sizes)}: expected (14,), (15,) or (14, 15)")
     batch = _checked(counts, sizes)
+    run_13_1 = yes_or_no("run_13_1", run_13_1)
     n = len(batch)
     distances, pairs_distances = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int8)
     throws = np.empty((n, 53), dtype=np.int8)
     keep, useful = np.empty((n, 53), dtype=np.uint8), np.empty((n, 53), dtype=np.uint8)
     useful_after = np.zeros((n, 53, 53), dtype=np.uint8)
     hand.analyse_batch(batch, run_13_1, distances, pairs_distances, throws, keep, useful, useful_after)
+    if (twin := _twin(indicator)) is not None:  # after its own throw too, as with any face of which all are gone
+        holds = batch[:, twin] > 0
+        useful[holds, twin] = 0
+        useful_after[holds, :, twin] = 0
     one = slice(None) if counts.ndim == 2 else 0
     return Analysis(
         distance=_one_or_many(counts, distances),
@@ -238,6 +260,7 @@ def arrange(counts: Counts, *, run_13_1: bool = True) -> Arrangement | list[Arra
     R12 *=R13 R1
     """
     batch = _checked(counts, (14, 15))
+    run_13_1 = yes_or_no("run_13_1", run_13_1)
     found = [_arrange(rack, run_13_1) for rack in batch]
     return found if counts.ndim == 2 else found[0]
 
@@ -262,9 +285,16 @@ def _meld(natural: int, stands: int) -> Meld:
     )
 
 
+def _twin(indicator: str | int | None) -> int | None:
+    """The kind of the indicator's other copy."""
+    if isinstance(indicator, str):
+        return tiles.parse_face(indicator)
+    return None if indicator is None else whole_number("indicator", indicator, 0, tiles.NUM_FACES - 1)
+
+
 def _melds_distances(batch: Counts, run_13_1: bool) -> Distances:
     distances = np.empty(len(batch), dtype=np.int8)
-    hand.melds_of_batch(batch, run_13_1, distances)
+    hand.melds_of_batch(batch, yes_or_no("run_13_1", run_13_1), distances)
     return distances
 
 
@@ -279,8 +309,8 @@ def _checked(counts: Any, sizes: tuple[int, ...]) -> Counts:
         ValueError: `counts` is not an array of racks of these sizes; the message says what is wrong and where.
     """
     if not isinstance(counts, np.ndarray) or counts.ndim not in (1, 2) or counts.shape[-1] != 53:
-        shape = counts.shape if isinstance(counts, np.ndarray) else type(counts).__name__
-        raise ValueError(f"counts are {shape}: expected an array (53,) or (N, 53)")
+        what = f"an array {counts.shape}" if isinstance(counts, np.ndarray) else f"a {type(counts).__name__}"
+        raise ValueError(f"counts are {what}: expected an array (53,) or (N, 53)")
     if counts.dtype.kind not in "iu":
         raise ValueError(f"counts have dtype {counts.dtype}: expected uint8 (whole numbers by kind)")
     batch = counts[None] if counts.ndim == 1 else counts

@@ -3,6 +3,7 @@
 import difflib
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import gymnasium
@@ -11,9 +12,12 @@ import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS
 from okey_env.bots import Bot, BotSpec, make_bot
+from okey_env.checks import choice, float_of, is_one_of, seat_number, shown
 from okey_env.deal import Deal
 from okey_env.encoders.encoder import Encoder
+from okey_env.engine.match import MAX_ROUNDS
 from okey_env.engine.starts import DEAL, MOST_DISTANCE, MOST_DRAWS, SHORT, STREAM_OF_OPPONENTS, drawn_rows_at
+from okey_env.engine.state import ENDINGS, NO_SEAT, NOT_ENDED
 from okey_env.round import check_points
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_SEATS
@@ -32,6 +36,23 @@ STARTS = {
 EPISODES = ("round", "match")
 _OPTIONS = ("deal", "points")
 
+ENDING_CODES = MappingProxyType({"": 0, "finish": 1, "void": 2, "truncated": 3, "illegal": 4})
+"""How a round ended, as the number that infos have under `ending`; 4: an illegal action ended the episode."""
+
+INFO_KEYS = MappingProxyType(
+    {
+        "seat": "the seat, 0 to 3",
+        "length": "decisions of the seat in the episode so far",
+        "points": "in a round, points won minus points lost so far; in a match, the points that are left",
+        "rounds": "rounds of the episode that have ended",
+        "ending": "how the last of them ended: 0 none has, 1 finish, 2 void, 3 `max_throws`; 4 an illegal action",
+        "winner": "the seat that finished it; -1 nobody",
+        "won": "1 if the seat, or its partner, has won the episode; 0 if not, and while the episode goes on",
+        "placement": "the rank by points at the end, 1 to 4, equal points share one; 0 while the episode goes on",
+    }
+)
+"""The keys of every info: whole numbers, the same keys in every step, so that trainers can stack infos."""
+
 
 def plays_matches(episode: str) -> bool:
     """Whether an episode is a match: True for `match`, False for `round`.
@@ -39,9 +60,7 @@ def plays_matches(episode: str) -> bool:
     Raises:
         ValueError: `episode` is neither of them.
     """
-    if episode not in EPISODES:
-        raise ValueError(f"episode={episode!r}: expected 'round' or 'match'")
-    return episode == "match"
+    return choice("episode", episode, EPISODES) == "match"
 
 
 def start_of(options: Mapping[str, Any] | None, rules: Rules) -> tuple[Deal | None, list[int]]:
@@ -52,14 +71,16 @@ def start_of(options: Mapping[str, Any] | None, rules: Rules) -> tuple[Deal | No
     Raises:
         ValueError: an option seems misspelt, `deal` is not a `Deal`, or the points are not possible.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"options={shown(options)}: expected a dictionary, or None")
     for option in options or ():
         if option not in _OPTIONS:
-            near = difflib.get_close_matches(str(option).lower(), _OPTIONS, n=1, cutoff=0.8)
+            near = difflib.get_close_matches(str(option)[:100].lower(), _OPTIONS, n=1, cutoff=0.8)
             if near:
-                raise ValueError(f"reset option {option!r} is not known: did you mean {near[0]!r}?")
+                raise ValueError(f"reset option {shown(option)} is not known: did you mean {near[0]!r}?")
     deal = (options or {}).get("deal")
     if deal is not None and not isinstance(deal, Deal):
-        raise ValueError(f"reset option deal={deal!r}: expected an okey_env.Deal")
+        raise ValueError(f"reset option deal={shown(deal)}: expected an okey_env.Deal")
     return deal, check_points((options or {}).get("points"), rules)
 
 
@@ -77,15 +98,86 @@ def starts_of(start: Start) -> npt.NDArray[np.float64]:
     array([[0.25, 0.  ],
            [1.  , 2.  ]])
     """
-    weights = start if isinstance(start, Mapping) else {start: 1.0}
-    for name in weights:
-        if name not in STARTS:
+    weights: Mapping[Any, float] = start if isinstance(start, Mapping) else {}
+    for name in weights if isinstance(start, Mapping) else (start,):
+        if not is_one_of(name, STARTS):
             raise ValueError(
-                f"start={name!r} is not a start: expected 'deal', 'distance-1' to 'distance-{MOST_DISTANCE}', "
+                f"start={shown(name)} is not a start: expected 'deal', 'distance-1' to 'distance-{MOST_DISTANCE}', "
                 f"'short-1' to 'short-{MOST_DRAWS - 1}', or a mapping of them to weights"
             )
-    names, chances = draw_table("start", weights)
+    names, chances = draw_table("start", weights if isinstance(start, Mapping) else {start: 1.0})
     return np.column_stack([chances, [float(STARTS[name]) for name in names]])
+
+
+def running_info(games: npt.NDArray[np.record], seat: int, length: int, *, matches: bool) -> dict[str, int]:
+    """The info of a seat in the only game of `(1,)`, whose episode goes on; see `INFO_KEYS`.
+
+    In a match, the caller keeps how the last round ended.
+    """
+    lost = int(games["lost"][0, seat])
+    points = (int(games["scores"][0, seat]) if matches else int(games["won"][0, seat])) - lost
+    rounds = int(games["round_number"][0]) % MAX_ROUNDS if matches else 0
+    return {
+        "seat": seat,
+        "length": length,
+        "points": points,
+        "rounds": rounds,
+        "ending": 0,
+        "winner": -1,
+        "won": 0,
+        "placement": 0,
+    }
+
+
+def final_infos(
+    games: npt.NDArray[np.record],
+    seats: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    *,
+    matches: bool,
+    illegal: npt.NDArray[np.bool_] | None = None,
+) -> dict[str, npt.NDArray[np.int64]]:
+    """The infos at the end of an episode: each key of `INFO_KEYS` with `(M,)` int64.
+
+    Args:
+        games: `(M,)` of GAME, 1 or more, with the same rules.
+        seats: `(M,)` the seat of each game whose info it is.
+        lengths: `(M,)` the decisions of the seat.
+        matches: whether an episode is a match.
+        illegal: `(M,)` where an illegal action of the seat has ended the episode; the seat is the last then. None:
+            nowhere.
+    """
+    rules = games["rules"]
+    teams, winners = bool(rules["teams"][0]), int(rules["winners"][0])  # all games have the same rules
+    points = (games["scores"] if matches else games["won"]).astype(np.int64) - games["lost"]
+    mine = points[np.arange(len(games)), seats]
+    better = (points > mine[:, None]).sum(axis=1)
+    winner = games["winner"].astype(np.int64)
+    ending = games["ending"].astype(np.int64)
+    winner[winner == NO_SEAT] = -1
+    rounds = (ending != NOT_ENDED).astype(np.int64)
+    if matches:
+        over = (ending != NOT_ENDED) & (points <= 0).any(axis=1)  # R8.2; else the match was cut off
+        won = over & (better < (2 if teams else winners))
+        rounds += games["round_number"].astype(np.int64) % MAX_ROUNDS
+    elif teams:
+        won = (winner >= 0) & ((winner - seats) % 2 == 0)
+    else:
+        won = winner == seats
+    won = won.astype(np.int64)
+    placement = 1 + (better // 2 if teams else better)
+    if illegal is not None and illegal.any():
+        ending[illegal], won[illegal], placement[illegal] = ENDING_CODES["illegal"], 0, NUM_SEATS
+    return {
+        "seat": seats,
+        "length": lengths,
+        "points": mine,
+        "rounds": rounds,
+        "ending": ending,
+        "winner": winner,
+        "won": won,
+        "placement": placement,
+    }
 
 
 def draw_table(what: str, weights: Mapping[Any, float]) -> tuple[list[Any], npt.NDArray[np.float64]]:
@@ -94,14 +186,18 @@ def draw_table(what: str, weights: Mapping[Any, float]) -> tuple[list[Any], npt.
     Raises:
         ValueError: a weight is not a number, 0 or more, or none is above 0; the message begins with `what`.
     """
-    weight: Any  # it may come from a configuration and be of any type
-    for key, weight in weights.items():
-        if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
-            raise ValueError(f"{what}={dict(weights)!r} has the weight {weight!r} for {key!r}: expected 0 or more")
-    keys = [key for key, weight in weights.items() if weight > 0]
-    if not keys:
-        raise ValueError(f"{what}={dict(weights)!r} has no weight above 0: expected one at least")
-    sums = np.cumsum([float(weights[key]) for key in keys])
+    numbers = {key: float_of(weight) for key, weight in weights.items()}
+    for key, number in numbers.items():
+        if number is None or number < 0:
+            raise ValueError(
+                f"{what}={shown(dict(weights))} has the weight {shown(weights[key])} for {shown(key)}: "
+                "expected 0 or more"
+            )
+    kept = {key: number for key, number in numbers.items() if number}
+    if not kept:
+        raise ValueError(f"{what}={shown(dict(weights))} has no weight above 0: expected one at least")
+    unit = 1.0 if math.isfinite(sum(kept.values())) else max(kept.values())
+    keys, sums = list(kept), np.cumsum([number / unit for number in kept.values()])
     chances = sums / sums[-1]
     chances[-1] = 1.0
     return keys, chances
@@ -135,7 +231,7 @@ class Panel:
             specs, self.seatings = opponents, np.resize(np.arange(len(opponents)), (1, NUM_SEATS - 1))
         else:
             raise ValueError(
-                f"opponents={opponents!r}: expected one bot, or three: right, opposite, left of the learner, "
+                f"opponents={shown(opponents)}: expected one bot, or three: right, opposite, left of the learner, "
                 "or a mapping of bots to weights"
             )
         made = {} if made is None else made
@@ -157,9 +253,7 @@ class Panel:
 
 def learning_seat_of(seat: int | None) -> int | None:
     """The learning seat, checked: 0 to 3, or None if it moves to the next seat with each episode."""
-    if seat is not None and seat not in range(NUM_SEATS):
-        raise ValueError(f"learning_seat={seat!r}: expected a seat 0 to {NUM_SEATS - 1}, or None to rotate")
-    return seat
+    return None if seat is None else seat_number(seat, "learning_seat", ", or None to rotate")
 
 
 def observation_space_of(encoder: Encoder) -> gymnasium.spaces.Dict:
@@ -170,3 +264,6 @@ def observation_space_of(encoder: Encoder) -> gymnasium.spaces.Dict:
             "action_mask": gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
         }
     )
+
+
+assert list(ENDING_CODES)[: len(ENDINGS)] == list(ENDINGS)  # the codes are those of the game record

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from okey_env.checks import MAX_SEED, whole_number
 from okey_env.deal import Deal
 from okey_env.engine.match import GOES_ON, MAX_ROUNDS, TERMINATED, TRUNCATED, episode_status_in, next_rounds_at
 from okey_env.round import Round
@@ -44,7 +45,8 @@ class Match:
         draw_queues: each seat draws from its own quarter of the stock, for paired evaluation.
 
     Raises:
-        ValueError: the points are not possible: see `okey_env.round.check_points`.
+        ValueError: the points are not possible (`okey_env.round.check_points`), or another value is not what it should
+            be.
 
     >>> rack = "R1 R2 R3 R4 | B4 B5 B6 | K7 K8 K9 | Y10 Y11 Y12 Y13 | R5"
     >>> deal = Deal(indicator="Y4", racks=(None, rack, None, None))
@@ -76,8 +78,9 @@ class Match:
         """Begin a new match with the same rules.
 
         Raises:
-            ValueError: the points are not possible; nothing has changed.
+            ValueError: the points are not possible, or another value is not what it should be; nothing has changed.
         """
+        number = whole_number("number", number, 0, MAX_SEED // MAX_ROUNDS)
         self.round.deal(seed, deal, number=number * MAX_ROUNDS, points=points)
         self.earlier = []
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS, to_text
+from okey_env.checks import seat_number, shown, whole_number
 from okey_env.engine.batch import observe_in, observed_mask_in, observed_masks
 from okey_env.engine.events import EVENTS, HIDDEN_TILE, unpack_event
 from okey_env.engine.hand import BIT_OF_KIND
@@ -43,6 +44,8 @@ class Observation:
     __slots__ = ("_events", "_record")
 
     def __init__(self, records: npt.NDArray[np.record], events: npt.NDArray[np.uint16]) -> None:
+        if getattr(records, "dtype", None) != OBSERVATION or records.shape != (1,):
+            raise ValueError(f"records={shown(records)}: expected an array (1,) of OBSERVATION")
         # numpy copies an array of records field by field, which takes ten times as long as its bytes
         self._record = np.frombuffer(records.tobytes(), OBSERVATION)
         self._events = np.array(events, np.uint16)
@@ -51,6 +54,7 @@ class Observation:
     @classmethod
     def of(cls, games: npt.NDArray[np.record], i: int, seat: int) -> "Observation":
         """What `seat` may know of game i of `(N,)`; only the code that runs the games calls this."""
+        seat, i = seat_number(seat), whole_number("i", i, 0, len(games) - 1)
         records = np.zeros(1, OBSERVATION)
         events = np.zeros(LOG_SIZE, np.uint16)
         return cls(records, events[: observe_in(games, i, seat, records, events)])
@@ -240,11 +244,16 @@ class Observation:
 def masks_of(records: npt.NDArray[np.record]) -> npt.NDArray[np.int8]:
     """What each observer may do now: `(N, 109)` int8 for `(N,)` OBSERVATION records, 1 for a legal action.
 
+    Raises:
+        ValueError: `records` are something else.
+
     >>> from okey_env.round import Round
     >>> seen = Round("gamelake", seed=7).observe(0)
     >>> bool((masks_of(seen.records)[0] == seen.action_mask).all())
     True
     """
+    if getattr(records, "dtype", None) != OBSERVATION or records.ndim != 1:
+        raise ValueError(f"records={shown(records)}: expected an array (N,) of OBSERVATION")
     masks = np.zeros((len(records), NUM_ACTIONS), np.int8)
     observed_masks(records, masks)
     return masks

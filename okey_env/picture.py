@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env import hands
+from okey_env.checks import list_of, shown, whole_number
 from okey_env.engine.events import EVENT_DRAW, EVENT_FINISH, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, unpack_event
 from okey_env.paint import Array, Sheet, shorten, text_width
 from okey_env.round import Round
@@ -83,15 +84,16 @@ def table_picture(round: Round, players: Sequence[str] | None = None, *, height:
         height: the picture's height in pixels.
 
     Raises:
-        ValueError: the height is below 120.
+        ValueError: the height is not a whole number from 120 to 10,000, or the players are not four names.
         gymnasium.error.DependencyNotInstalled: pygame is missing.
 
     >>> table_picture(Round(seed=1)).shape
     (720, 960, 3)
     """
-    if height < 120:
-        raise ValueError(f"height={height}: expected 120 or more")
-    names = list(players) if players is not None else [f"seat {seat}" for seat in range(NUM_SEATS)]
+    height = whole_number("height", height, 120, 10_000)
+    names = list_of(players) if players is not None else [f"seat {seat}" for seat in range(NUM_SEATS)]
+    if len(names) != NUM_SEATS or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"players={shown(players)}: expected {NUM_SEATS} names")
     sheet = _felt(height / HEIGHT).copy()
     fields = {name: field[0] for name, field in round.fields.items()}
     events = [_event(int(entry)) for entry in fields["log"][: fields["num_events"]]]

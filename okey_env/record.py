@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from okey_env.actions import DRAW, FINISH, SHOW, TAKE, THROW, to_text
+from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, SHOW, TAKE, THROW, to_text
+from okey_env.checks import MAX_SEED, index_of, list_of, shown
 from okey_env.deal import Deal
 from okey_env.engine.batch import deal_in, shorten_stock_in
 from okey_env.engine.events import EVENT_DRAW, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, unpack_event
@@ -142,7 +143,10 @@ class Record:
             IndexError: there is no such step.
             ValueError: a line before the step disagrees with the rules.
         """
-        wanted = range(len(self.steps))[step]
+        number = index_of(step)
+        if number is None:
+            raise ValueError(f"step={shown(step)}: expected a whole number")
+        wanted = range(len(self.steps))[number]
         return next(match for done, match in self.replay() if done is self.steps[wanted])
 
     def replay(self) -> Iterator[tuple[Step, Match]]:
@@ -188,7 +192,9 @@ class Record:
 
     def _entry(self, number: int) -> _Line:
         try:
-            entry = json.loads(self.lines[number - 1])
+            entry = json.loads(self.lines[number - 1], object_pairs_hook=_object)
+        except _TwiceError as error:
+            raise self._fault(number, f"damaged: the key {shown(error.key)} comes twice: expected once") from error
         except (ValueError, RecursionError) as error:
             if number == 1:
                 raise ValueError(f"{self.name} is no okey-env record: its first line is no JSON object") from error
@@ -201,8 +207,8 @@ class Record:
         header = entries[0] if entries else {}
         if header.get("format") != FORMAT:
             raise ValueError(f"{self.name} is no okey-env record: expected a first line with the format {FORMAT!r}")
-        if header.get("version") != VERSION:
-            raise self._fault(1, f"version {header.get('version')!r} is not known here: expected {VERSION}")
+        if not _is_whole(header.get("version"), VERSION, VERSION):
+            raise self._fault(1, f"version {shown(header.get('version'))} is not known here: expected {VERSION}")
         self._check(1, header, "header")
         return header
 
@@ -212,7 +218,10 @@ class Record:
             if key not in entry:
                 raise self._fault(line, f"damaged: there is no {key!r} in the {kind}")
             if not is_right(entry[key]):
-                raise self._fault(line, f"damaged: {key}={entry[key]!r}: expected {expected}")
+                raise self._fault(line, f"damaged: {key}={shown(entry[key])}: expected {expected}")
+        for key, (is_right, expected) in _OPTIONAL.get(kind, {}).items():
+            if key in entry and not is_right(entry[key]):
+                raise self._fault(line, f"damaged: {key}={shown(entry[key])}: expected {expected}")
 
     def _read_entries(self) -> None:
         """Find the steps and check the order of the lines; whether they agree with the rules is not checked here."""
@@ -220,12 +229,10 @@ class Record:
         for line, entry in enumerate(self._entries[1:], start=2):
             kind = entry.get("type")
             wanted = _AFTER[before] if before != "end" or self.episode == "match" else ()
-            if kind not in wanted:
+            if not isinstance(kind, str) or kind not in wanted:
                 expected = " or ".join(wanted) or "no more"
-                raise self._fault(line, f"type={kind!r} after the {before}: expected {expected}")
+                raise self._fault(line, f"type={shown(kind)} after the {before}: expected {expected}")
             self._check(line, entry, kind)
-            if "set_aside" in entry and not _is_set_aside(entry["set_aside"]):
-                raise self._fault(line, f"damaged: set_aside={entry['set_aside']!r}: expected a multiple of 4, 4 to 44")
             before = kind
             if kind == "deal":
                 self.steps.append(Step(rounds, entry["starter"], None, "deal", None, line))
@@ -294,7 +301,7 @@ class Record:
 
     def _compare(self, line: int, key: str, given: Any, by_rules: Any) -> None:
         if given != by_rules:
-            raise self._fault(line, f"{key}={given!r}, but by the rules it is {by_rules!r}")
+            raise self._fault(line, f"{key}={shown(given)}, but by the rules it is {by_rules!r}")
 
 
 class RecordWriter:
@@ -351,9 +358,9 @@ class _Scribe:
     """Writes as lines what has happened in a round or a match since the last call."""
 
     def __init__(self, players: Sequence[str] | None) -> None:
-        names = [f"seat {seat}" for seat in range(NUM_SEATS)] if players is None else list(players)
+        names = [f"seat {seat}" for seat in range(NUM_SEATS)] if players is None else list_of(players)
         if not _are_names(names):
-            raise ValueError(f"players={players!r}: expected {NUM_SEATS} printable names")
+            raise ValueError(f"players={shown(players)}: expected {NUM_SEATS} printable names")
         self._players = names
         self._begun = False  # the header is written
         self._ended = 0  # rounds that are written completely
@@ -447,6 +454,24 @@ def _result_line(match: Match) -> _Line:
     return {"type": "result", "winners": list(match.winners), "truncated": match.truncated, "standings": standings}
 
 
+class _TwiceError(ValueError):
+    """A key that an object has twice."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of a key that comes twice, one value would be lost in silence."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _TwiceError(key)
+        found[key] = value
+    return found
+
+
 def _split(data: bytes, name: str) -> list[str]:
     try:
         return data.decode("utf-8").split("\n")[:-1]
@@ -460,7 +485,7 @@ def _split(data: bytes, name: str) -> list[str]:
 # --- what the parts of a line can be ----------------------------------------------------------------------
 
 
-def _is_whole(value: Any, low: int = 0, high: int = 2**64 - 1) -> bool:
+def _is_whole(value: Any, low: int = 0, high: int = MAX_SEED) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
@@ -507,7 +532,7 @@ _SHAPES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
     },
     "move": {
         "seat": (_is_seat, "a seat 0 to 3"),
-        "action": (_is_whole, "the number of an action"),
+        "action": (lambda value: _is_whole(value, 0, NUM_ACTIONS - 1), f"an action, 0 to {NUM_ACTIONS - 1}"),
         "text": (_is_text, "the action as text"),
     },
     "end": {
@@ -518,11 +543,16 @@ _SHAPES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
         "points": _NUMBERS,
     },
     "result": {
-        "winners": (lambda value: isinstance(value, list), "a list of seats"),
+        "winners": (lambda value: isinstance(value, list) and all(map(_is_seat, value)), "a list of seats"),
         "truncated": _YES_OR_NO,
         "standings": (lambda value: isinstance(value, list), "a list, the final standings"),
     },
 }
+_OPTIONAL: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
+    "deal": {"set_aside": (_is_set_aside, "a multiple of 4, 4 to 44")},
+    "move": {"tile": (_is_text, "a tile")},
+}
+"""What a line may have besides."""
 _AFTER: dict[str, tuple[str, ...]] = {
     "header": ("deal",),
     "deal": ("move",),

@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.checks import choice
 from okey_env.engine.events import EVENT_SHOW, EVENT_TAKE, EVENTS, unpack_event
 from okey_env.paint import load_pygame
 from okey_env.picture import table_picture
@@ -40,8 +41,8 @@ class Renderer:
     """
 
     def __init__(self, mode: str | None) -> None:
-        if mode not in (None, *RENDER_MODES):
-            raise ValueError(f"render_mode={mode!r}: expected None or one of {list(RENDER_MODES)}")
+        if mode is not None:
+            choice("render_mode", mode, RENDER_MODES, ", or None")
         self.mode = mode
         self._window: _Window | None = None
 

@@ -6,11 +6,15 @@ A world is made from an `Observation` alone, so it holds no information that the
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.checks import seed_number, shown, whole_number, yes_or_no
 from okey_env.engine.events import EVENTS, HIDDEN_TILE, pack_event
 from okey_env.engine.resample import resample_all
 from okey_env.engine.state import GAME
 from okey_env.observation import Observation
 from okey_env.tiles import NUM_SEATS
+
+MAX_WORLDS = 2**22
+"""The most worlds of one call, whose records fill 8 GB."""
 
 
 def worlds(
@@ -43,12 +47,14 @@ def worlds(
     >>> other.observe(2) == round.observe(2), other.observe(1) == round.observe(1)
     (True, False)
     """
+    if not isinstance(observation, Observation):
+        raise ValueError(f"observation={shown(observation)}: expected an okey_env.Observation")
     if observation.ending:
         raise ValueError(f"the round is over ({observation.ending}): expected a round that is not over")
-    if number < 1:
-        raise ValueError(f"number={number} is out of range: expected 1 or more")
-    games = np.zeros(number, GAME)
-    if not resample_all(observation.records, 0, int(draw_queues), np.uint64(seed % 2**64), games):
+    queues = int(yes_or_no("draw_queues", draw_queues))
+    word = np.uint64(seed_number(seed))
+    games = np.zeros(whole_number("number", number, 1, MAX_WORLDS), GAME)
+    if not resample_all(observation.records, 0, queues, word, games):
         raise ValueError("no world was found in which the seat to move can finish with the tile on offer (R5.4)")
     _write_past(observation, games)
     return games

@@ -40,6 +40,7 @@ In a batch whose weight changes, each change of distance is paid at the weight o
 exactly what it has paid. A new weight alone pays nothing.
 """
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,9 +50,10 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env import hands
+from okey_env.checks import float_of, real_number, shown
 from okey_env.engine.match import MAX_ROUNDS
 from okey_env.engine.scoring import dearest_finish
-from okey_env.engine.state import new_games
+from okey_env.engine.state import ENDED_BY_FINISH, ENDED_TRUNCATED, ENDED_VOID, NO_SEAT, PHASE_OVER, new_games
 from okey_env.match import shares
 from okey_env.round import Round
 from okey_env.rules import START_POINTS_RANGE, Rules
@@ -62,6 +64,10 @@ RewardFunction = Callable[[Round], Sequence[float]]
 
 DEFAULT_WEIGHT = 2.0
 """Points for each tile of distance, if a dense reward does not say it."""
+MOST_WEIGHT = 1e6
+"""The greatest weight of a dense term; rewards then stay far from the limits of float32."""
+_MOST_LOST_ROUNDS = -(-START_POINTS_RANGE[1] // 2)
+"""Rounds that a seat can lose in a match: each finish of another costs it two points or more (R6.1)."""
 MOST_TILES = 10
 """The greatest distance: any tile can begin a meld, so each of four melds has one tile of the rack."""
 
@@ -150,6 +156,31 @@ class DenseReward:
         return [total + self.weight * int(tiles) for total, tiles in zip(totals, nearer(round), strict=True)]
 
 
+@dataclass(frozen=True)
+class CheckedReward:
+    """A reward function of a user whose totals are checked."""
+
+    function: Callable[[Round], Any]
+
+    def __call__(self, round: Round) -> list[float]:
+        """The totals of the four seats.
+
+        Raises:
+            ValueError: the function did not give four numbers.
+        """
+        totals = self.function(round)
+        try:
+            numbers = [float_of(total) for total in totals]
+        except TypeError:  # not a sequence
+            numbers = []
+        if len(numbers) != NUM_SEATS or None in numbers:
+            name = getattr(self.function, "__name__", type(self.function).__name__)
+            raise ValueError(
+                f"the reward function {name} gave {shown(totals)}: expected four numbers, one for each seat"
+            )
+        return [number for number in numbers if number is not None]
+
+
 class RewardName(NamedTuple):
     """The parts of a reward's name."""
 
@@ -170,6 +201,8 @@ def parse_reward(reward: str) -> RewardName:
     >>> parse_reward("points+0.5*potential")
     RewardName(base='points', term='potential', weight=0.5)
     """
+    if not isinstance(reward, str):
+        raise ValueError(f"reward={shown(reward)} is not a name: expected one like 'zero_sum' or 'zero_sum+distance'")
     base, plus, rest = reward.partition("+")
     if not plus:
         return RewardName(base, "", 0.0)
@@ -177,14 +210,18 @@ def parse_reward(reward: str) -> RewardName:
     if term not in TERMS:
         expected = " or ".join(map(repr, TERMS))
         raise ValueError(
-            f"reward={reward!r} has the term {term!r}: expected {expected}, perhaps with a weight, like '0.5*distance'"
+            f"reward={shown(reward)} has the term {shown(term)}: expected {expected}, "
+            "perhaps with a weight, like '0.5*distance'"
         )
     try:
         weight = float(number) if times else DEFAULT_WEIGHT
     except ValueError:
         weight = math.nan
-    if not 0 <= weight < math.inf:
-        raise ValueError(f"reward={reward!r} has the weight {number!r}: expected a number of points, 0 or more")
+    if not 0 <= weight <= MOST_WEIGHT:
+        raise ValueError(
+            f"reward={shown(reward)} has the weight {shown(number)}: "
+            f"expected a number of points from 0 to {MOST_WEIGHT:g}"
+        )
     return RewardName(base, term, weight)
 
 
@@ -192,13 +229,11 @@ def check_weight(weight: Any, reward: str) -> float:
     """A new weight for the dense term of a reward, checked.
 
     Raises:
-        ValueError: the reward has no dense term, or the weight is not a number of points, 0 or more.
+        ValueError: the reward has no dense term, or the weight is not a number of points from 0 to `MOST_WEIGHT`.
     """
     if not parse_reward(reward).term:
         raise ValueError(f"reward={reward!r} has no dense term to weigh: expected a reward like '{reward}+distance'")
-    if not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
-        raise ValueError(f"distance_weight={weight!r}: expected a number of points for each tile, 0 or more")
-    return float(weight)
+    return real_number("distance_weight", weight, 0, MOST_WEIGHT, " points for each tile")
 
 
 def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardFunction:
@@ -215,16 +250,16 @@ def as_reward(reward: str | RewardFunction, *, matches: bool = False) -> RewardF
         known = MATCH_REWARDS if matches else REWARDS
         base, term, weight = parse_reward(reward)
         if base in MATCH_REWARDS and base not in known:
-            raise ValueError(f"reward={reward!r} is paid at the end of a match: expected episode='match' with it")
+            raise ValueError(f"reward={shown(reward)} is paid at the end of a match: expected episode='match' with it")
         if base not in known:
             raise ValueError(
-                f"reward={reward!r} is not a reward: expected {', '.join(map(repr, known))}, "
+                f"reward={shown(reward)} is not a reward: expected {', '.join(map(repr, known))}, "
                 "one of them with '+distance' or '+potential', or a function of a Round"
             )
         return DenseReward(known[base], weight, term == "distance") if term else known[base]
     if not callable(reward):
-        raise ValueError(f"reward={reward!r} is not a reward: expected a name or a function of a Round")
-    return reward
+        raise ValueError(f"reward={shown(reward)} is not a reward: expected a name or a function of a Round")
+    return reward if isinstance(reward, CheckedReward | DenseReward) else CheckedReward(reward)
 
 
 def illegal_reward(reward: str | RewardFunction, rules: Rules, *, matches: bool = False) -> float:
@@ -235,13 +270,57 @@ def illegal_reward(reward: str | RewardFunction, rules: Rules, *, matches: bool 
         rules: the rules of the environment.
         matches: whether an episode is a match. In a match a seat can lose all but one of the points that a match can
             start with, and then the most points of a whole round. A term that is kept can cost all tiles of distance in
-            every round; a potential is paid back, so it can cost them only once.
+            every round; a potential is paid back, so it can cost them only once. `win` is paid for every round, so it
+            can cost as many rounds as a seat can lose before its points are gone.
+
+    What a function can cost is not known before; environments also ask `lowest_end`.
     """
     base, term, weight = parse_reward(reward) if isinstance(reward, str) else RewardName("", "", 0.0)
     tiles = MOST_TILES * (MAX_ROUNDS if matches and term == "distance" else 1)
+    if base == "win" and matches:
+        return -float(_MOST_LOST_ROUNDS) - weight * tiles
     if base in ("win", "soon", "placement"):
         return -1.0 - weight * tiles
     return -worst_loss(rules) - (START_POINTS_RANGE[1] - 1 if matches else 0) - weight * tiles
+
+
+def lowest_end(reward: RewardFunction, round: Round, seat: int, *, matches: bool = False) -> float:
+    """The lowest total that a reward function of a user gives a seat at an end that a round may still have.
+
+    Ends are tried: a void round and a truncated one, and the dearest finish of each other seat, now and after the last
+    throw. In a match, as many such rounds may follow as there can be.
+
+    Args:
+        reward: the reward; for one that has a name, the result is 0, since `illegal_reward` knows its least.
+        round: the round, which may go on.
+        seat: whose total.
+        matches: whether an episode is a match.
+    """
+    if not isinstance(reward, CheckedReward):
+        return 0.0
+    dearest = dearest_finish(new_games(round.rules, 1))
+    totals = [0.0]
+    for throws in (int(round.fields["throws"][0]), round.rules.max_throws):
+        for winner in (NO_SEAT, *(other for other in range(NUM_SEATS) if other != seat)):
+            for ending in (ENDED_BY_FINISH,) if winner != NO_SEAT else (ENDED_VOID, ENDED_TRUNCATED):
+                end = copy.deepcopy(round)
+                for name, value in (("throws", throws), ("phase", PHASE_OVER), ("ending", ending), ("winner", winner)):
+                    end.fields[name][0] = value
+                if winner == NO_SEAT:
+                    end.fields["lost"] += round.rules.void_points
+                else:
+                    _pay(end, winner, dearest)
+                totals.append(reward(end)[seat])
+    rounds_left = MAX_ROUNDS - round.number % MAX_ROUNDS if matches else 1
+    return min(totals) * rounds_left
+
+
+def _pay(round: Round, winner: int, points: int) -> None:
+    """The points of a finish, in place (R6, R8.4)."""
+    lost, won, teams = round.fields["lost"][0], round.fields["won"][0], round.rules.teams
+    losers = [seat for seat in range(NUM_SEATS) if seat != winner and not (teams and (seat - winner) % 2 == 0)]
+    lost[losers] += points
+    won[[winner, (winner + 2) % NUM_SEATS] if teams else [winner]] += points if teams else points * len(losers)
 
 
 def worst_loss(rules: Rules) -> float:

@@ -5,13 +5,24 @@ hidden tiles, so it is never given to a bot: bots get `round.observe(seat)`.
 """
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from okey_env import actions
+from okey_env.checks import (
+    MAX_SEED,
+    action_number,
+    index_of,
+    list_of,
+    seat_number,
+    seed_number,
+    shown,
+    whole_number,
+    yes_or_no,
+)
 from okey_env.deal import Deal
 from okey_env.engine.batch import act_in, deal_in, mask_in
 from okey_env.engine.events import EVENT_DRAW, EVENT_FINISH, EVENT_TAKE, EVENT_THROW, HIDDEN_TILE, unpack_events
@@ -24,8 +35,13 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS, kind_text, parse_kind
 
 
 def derive_seed(seed: int, index: int) -> int:
-    """The seed of game number `index` under one seed; every part of this package derives seeds in this way."""
-    return int(derive_seed_kernel(np.uint64(seed % 2**64), np.uint64(index)))
+    """The seed of game number `index` under one seed; every part of this package derives seeds in this way.
+
+    Raises:
+        ValueError: the seed or the index is not a whole number from 0 to 2**64 - 1.
+    """
+    index = whole_number("index", index, 0, MAX_SEED)
+    return int(derive_seed_kernel(np.uint64(seed_number(seed)), np.uint64(index)))
 
 
 def check_points(points: Sequence[int] | None, rules: Rules) -> list[int]:
@@ -40,13 +56,16 @@ def check_points(points: Sequence[int] | None, rules: Rules) -> list[int]:
     if points is None:
         return [rules.start_points] * NUM_SEATS
     most = START_POINTS_RANGE[1]
-    listed: Any = points  # it may come from reset options and be of any type
-    given = list(listed) if isinstance(listed, Iterable) else []
-    numbers = [int(number) for number in given if isinstance(number, int | np.integer) and 1 <= number <= most]
+    given = [index_of(number) for number in list_of(points)]
+    numbers = [number for number in given if number is not None and 1 <= number <= most]
     if not len(given) == len(numbers) == NUM_SEATS:
-        raise ValueError(f"points={points!r}: expected {NUM_SEATS} whole numbers from 1 to {most}, one for each seat")
+        raise ValueError(
+            f"points={shown(points)}: expected {NUM_SEATS} whole numbers from 1 to {most}, one for each seat"
+        )
     if rules.teams and numbers[:2] != numbers[2:]:
-        raise ValueError(f"points={points!r}: expected the same for seats 0 and 2, and for 1 and 3, which are teams")
+        raise ValueError(
+            f"points={shown(points)}: expected the same for seats 0 and 2, and for 1 and 3, which are teams"
+        )
     return numbers
 
 
@@ -60,6 +79,9 @@ class Round:
         number: which round of this seed.
         points: the four seats' points of the match before this round; None: `start_points` of the rules.
         draw_queues: each seat draws from its own quarter of the stock, for paired evaluation.
+
+    Raises:
+        ValueError: a value is not what it should be; the message names it.
 
     >>> round = Round("gamelake", seed=7)
     >>> round.phase, len(round.legal_actions()) > 0
@@ -77,7 +99,7 @@ class Round:
         draw_queues: bool = False,
     ) -> None:
         self.rules = as_rules(rules)
-        self._hold(new_games(self.rules, 1, draw_queues=draw_queues))
+        self._hold(new_games(self.rules, 1, draw_queues=yes_or_no("draw_queues", draw_queues)))
         self.deal(seed if seed is not None else secrets.randbits(63), deal, number=number, points=points)
 
     def deal(
@@ -86,11 +108,12 @@ class Round:
         """Deal a new round with the same rules.
 
         Raises:
-            ValueError: the points are not possible; nothing has changed.
+            ValueError: the points are not possible, or another value is not what it should be; nothing has changed.
         """
-        self.fields["scores"][0] = check_points(points, self.rules)
-        self.fields["seed"][0] = seed % 2**64
-        self.fields["round_number"][0] = number
+        checked = check_points(points, self.rules), seed_number(seed), whole_number("number", number, 0, MAX_SEED)
+        if deal is not None and not isinstance(deal, Deal):
+            raise ValueError(f"deal={shown(deal)}: expected an okey_env.Deal, or None")
+        self.fields["scores"][0], self.fields["seed"][0], self.fields["round_number"][0] = checked
         if deal is None:
             deal_in(self.games, 0, NO_SEAT)
         else:
@@ -229,8 +252,8 @@ class Round:
         Raises:
             ValueError: the action is not legal; nothing has changed.
         """
-        number = actions.from_text(action, self.okey) if isinstance(action, str) else int(action)
-        if not act_in(self.games, 0, number):
+        number = actions.from_text(action, self.okey) if isinstance(action, str) else action_number(action)
+        if not 0 <= number < actions.NUM_ACTIONS or not act_in(self.games, 0, number):
             raise ValueError(self.why_illegal(number))
 
     def observe(self, seat: int) -> Observation:
@@ -239,14 +262,13 @@ class Round:
         Raises:
             ValueError: there is no such seat.
         """
-        if seat not in range(4):
-            raise ValueError(f"seat {seat!r} is not at the table: expected 0 to 3")
-        return Observation.of(self.games, 0, seat)
+        return Observation.of(self.games, 0, seat_number(seat))
 
     def why_illegal(self, action: int) -> str:
         """One sentence that says why the seat to move may not do an action, which must be illegal."""
+        action = action_number(action)
         if not 0 <= action < actions.NUM_ACTIONS:
-            return f"action {action} is not in the action table: expected 0 to {actions.NUM_ACTIONS - 1}"
+            return f"action {shown(action)} is not in the action table: expected 0 to {actions.NUM_ACTIONS - 1}"
         text = actions.to_text(action, self.okey)
         who = f"seat {self.turn} may not {text}"
         if self.over:

@@ -15,6 +15,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from okey_env.checks import choice, is_one_of, shown, whole_number, yes_or_no
+
 START_POINTS_RANGE = (5, 21)
 MAX_THROWS_RANGE = (1, 250)
 """With the upper end, the log of a round, at most two events a throw, fits into its 512 entries."""
@@ -36,23 +38,17 @@ class Switch(NamedTuple):
     said_by: tuple[str, ...]
     """The presets whose source states the value that the preset has."""
 
-    def check(self, value: Any) -> None:
-        """Check that the switch can have a value.
+    def check(self, value: Any) -> Any:
+        """The value as the switch has it: a `bool`, a `str` or an `int`.
 
         Raises:
-            ValueError: it cannot have the value; the message names the switch, the value and what was expected.
+            ValueError: the switch cannot have the value; the message names the switch, the value and what was expected.
         """
         if self.choices == (False, True):
-            if not isinstance(value, bool):
-                raise ValueError(f"{self.name}={value!r} is not a switch value: expected True or False")
-        elif self.choices:
-            if value not in self.choices:
-                choices = " or ".join(map(repr, self.choices))
-                raise ValueError(f"{self.name}={value!r} is not a choice: expected {choices}")
-        else:
-            low, high = self.between
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise ValueError(f"{self.name}={value!r} is out of range: expected a whole number from {low} to {high}")
+            return yes_or_no(self.name, value)
+        if self.choices:
+            return choice(self.name, value, self.choices)
+        return whole_number(self.name, value, *self.between)
 
     def to_byte(self, value: Any) -> int:
         """The byte that stores a value."""
@@ -88,7 +84,7 @@ class Rules:
     >>> Rules(max_throws=0)
     Traceback (most recent call last):
         ...
-    ValueError: max_throws=0 is out of range: expected a whole number from 1 to 250
+    ValueError: max_throws=0 is out of range: expected 1 to 250
     """
 
     run_13_1: bool = _switch(True, "R4.1", said_by=("gamelake",))
@@ -130,10 +126,10 @@ class Rules:
 
     def __post_init__(self) -> None:
         for switch in SWITCHES:
-            switch.check(getattr(self, switch.name))
+            object.__setattr__(self, switch.name, switch.check(getattr(self, switch.name)))
 
     @classmethod
-    def preset(cls, name: str, **switches: Any) -> "Rules":
+    def preset(cls, name: str, /, **switches: Any) -> "Rules":
         """The preset of this name, with some switches changed.
 
         Raises:
@@ -142,12 +138,9 @@ class Rules:
         >>> Rules.preset("klasik", max_throws=100).name
         'klasik, max_throws=100'
         """
-        if name not in PRESETS:
-            raise ValueError(f"{name!r} is not a preset: expected {' or '.join(map(repr, PRESETS))}")
-        known = {switch.name for switch in SWITCHES}
-        for given in switches:
-            if given not in known:
-                raise ValueError(f"{given!r} is not a switch of the rules: expected one of {', '.join(sorted(known))}")
+        if not is_one_of(name, PRESETS):
+            raise ValueError(f"{shown(name)} is not a preset: expected {' or '.join(map(repr, PRESETS))}")
+        _check_switches(switches)
         return dataclasses.replace(PRESETS[name], **switches)
 
     @property
@@ -209,6 +202,15 @@ def as_rules(rules: "str | Rules | Mapping[str, Any]") -> Rules:
     if isinstance(rules, str):
         return Rules.preset(rules)
     if isinstance(rules, Mapping):
+        _check_switches(rules, "preset", *_EARLIER_NAMES)
         switches = {_EARLIER_NAMES.get(name, name): value for name, value in rules.items()}
         return Rules.preset(switches.pop("preset", "gamelake"), **switches)
-    raise TypeError(f"rules={rules!r}: expected a preset's name, Rules or a mapping of switches")
+    raise TypeError(f"rules={shown(rules)}: expected a preset's name, Rules or a mapping of switches")
+
+
+def _check_switches(given: Mapping[Any, Any], *others: str) -> None:
+    known = [*(switch.name for switch in SWITCHES), *others]
+    for name in given:
+        if not is_one_of(name, known):
+            names = ", ".join(sorted(switch.name for switch in SWITCHES))
+            raise ValueError(f"{shown(name)} is not a switch of the rules: expected one of {names}")

@@ -8,23 +8,27 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.actions import NUM_ACTIONS
+from okey_env.checks import action_number, choice, seed_number
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine.batch import start_in
 from okey_env.engine.totals import distance_in
 from okey_env.interfaces import (
+    ENDING_CODES,
     Opponents,
     Panel,
     Start,
+    final_infos,
     learning_seat_of,
     observation_space_of,
     plays_matches,
+    running_info,
     start_of,
     starts_of,
 )
 from okey_env.match import Match
 from okey_env.record import Record
 from okey_env.render import RENDER_FPS, RENDER_MODES, Frame, Renderer
-from okey_env.rewards import DenseReward, RewardFunction, as_reward, distances_dealt, illegal_reward
+from okey_env.rewards import DenseReward, RewardFunction, as_reward, distances_dealt, illegal_reward, lowest_end
 from okey_env.round import Round
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes
@@ -46,13 +50,14 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             episode draws one bot for all three seats, from its seed and number.
         learning_seat: the learning seat, 0 to 3; None: the next seat with each episode.
         on_illegal: `lose`: an illegal action ends the episode with a reward of minus the most that the episode can
-            cost, and `info["illegal"]` says why. `raise`: an illegal action raises a `ValueError` and changes nothing.
+            cost, and `illegal` says why. `raise`: an illegal action raises a `ValueError` and changes nothing.
         render_mode: `human` (a window that shows each move), `rgb_array` (a picture), `ansi` (text), or None.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
         start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
             weights, of which each deal draws one from its seed and number.
 
-    The mask of legal actions is in the observation; `action_masks()` gives it to trainers that call this method.
+    The mask of legal actions is in the observation; `action_masks()` gives it to trainers that call this method. Every
+    `info` has the numbers of `okey_env.interfaces.INFO_KEYS`; the same in words are properties of `round` and `match`.
 
     >>> env = OkeyEnv(opponents=lambda observation: observation.legal_actions[-1])
     >>> observation, info = env.reset(seed=1)
@@ -73,8 +78,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         episode: str = "round",
         start: Start = "deal",
     ) -> None:
-        if on_illegal not in ("lose", "raise"):
-            raise ValueError(f"on_illegal={on_illegal!r}: expected 'lose' or 'raise'")
+        choice("on_illegal", on_illegal, ("lose", "raise"))
         self.rules = as_rules(rules)
         self.encoder = as_encoder(encoder)
         self._renderer = Renderer(render_mode)
@@ -100,6 +104,10 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         self._earned = 0.0  # the rewards of rounds that ended since the last decision
         self._ended: tuple[bool, bool] | None = None
         """How the episode ended, as (terminated, truncated); None while it goes on."""
+        self.illegal = ""
+        """Why the action that ended the episode is illegal; empty if none did."""
+        self._length = 0  # decisions of the learning seat in the episode
+        self._last_round = (0, -1)  # ending and winner of the last round of a match that goes on
 
     @property
     def seat(self) -> int:
@@ -118,6 +126,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         Raises:
             ValueError: an option seems misspelt or has a wrong value.
         """
+        seed = None if seed is None else seed_number(seed)
         super().reset(seed=seed)
         deal, points = start_of(options, self.rules)
         if seed is not None or self._game_seed is None:
@@ -135,11 +144,11 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             self._show()
             self._seat = self._number % NUM_SEATS if self._learning_seat is None else self._learning_seat
             self._begin_round()
-            self._earned = 0.0
+            self._earned, self._length, self._last_round, self.illegal = 0.0, 0, (0, -1), ""
             self._bots_play()
             if not self.round.over:
                 self._ended = None
-                return self._observation(), {}
+                return self._observation(), self._info()
             self._number += 1  # the bots ended it before the learning seat could move: discard it
 
     def step(
@@ -150,25 +159,29 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         After the end of the episode, `step` changes nothing and pays 0; a warning asks for `reset`.
 
         Raises:
-            ValueError: the action is illegal, if `on_illegal="raise"`.
+            ValueError: the action is not a whole number, or it is illegal and `on_illegal="raise"`.
+                Nothing has changed.
         """
         if self._ended is not None:
             gymnasium.logger.warn("the episode is over and pays nothing more: call reset() before the next step()")
-            return self._observation(), 0.0, *self._ended, {}
+            return self._observation(), 0.0, *self._ended, self._info()
+        number = action_number(action)
         try:
-            self.round.apply(int(action))
+            self.round.apply(number)
         except ValueError as error:
             if self._on_illegal == "raise":
                 raise
-            self._ended = (True, False)
-            return self._observation(), self._illegal_reward, True, False, {"illegal": str(error)}
+            self._ended, self.illegal = (True, False), str(error)
+            self._length += 1
+            return self._observation(), self._price_of_illegal(), True, False, self._info()
+        self._length += 1
         self._show()
         self._bots_play()
         total = self._due()
         reward, self._paid, self._earned = self._earned + total - self._paid, total, 0.0
         self._ended = self._how_ended()
         terminated, truncated = self._ended or (False, False)
-        return self._observation(), reward, terminated, truncated, self._info() if self._ended else {}
+        return self._observation(), reward, terminated, truncated, self._info()
 
     def save(self) -> bytes:
         """The round and the points before it as bytes, hidden tiles included; see `okey_env.saving`.
@@ -194,6 +207,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         self._seat_bots()
         self._begin_round()
         self._earned, self._ended = 0.0, self._how_ended()
+        self._length, self._last_round, self.illegal = 0, (0, -1), ""
         return self._observation()
 
     def record(self, name: str = "learner") -> Record:
@@ -228,12 +242,21 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
         truncated = self.match.truncated if self.match else self.round.ending == "truncated"
         return not truncated, truncated
 
-    def _info(self) -> dict[str, Any]:
-        """The `info` of the last step: how the episode ended."""
-        if self.match is not None:
-            winners, scores = self.match.winners, self.match.scores
-            return {"winners": winners, "won": self._seat in winners, "scores": scores}
-        return {"ending": self.round.ending, "won": self.round.winner == self._seat}
+    def _info(self) -> dict[str, int]:
+        """The `info` of a step; see `okey_env.interfaces.INFO_KEYS`."""
+        matches = self.match is not None
+        if self._ended is None:
+            info = running_info(self.round.games, self._seat, self._length, matches=matches)
+            info["ending"], info["winner"] = self._last_round
+            return info
+        seats, lengths, illegal = np.array([self._seat]), np.array([self._length]), np.array([self.illegal != ""])
+        found = final_infos(self.round.games, seats, lengths, matches=matches, illegal=illegal)
+        return {key: int(value[0]) for key, value in found.items()}
+
+    def _price_of_illegal(self) -> float:
+        """The reward for the illegal action that has just ended the episode."""
+        lowest = lowest_end(self._total, self.round, self._seat, matches=self.match is not None)
+        return min(self._illegal_reward, self._earned + lowest - self._paid)
 
     def _due(self) -> float:
         """The total of the learning seat in the current round."""
@@ -258,6 +281,8 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             if not self.round.over or self.match is None or self.match.over:
                 return
             self._earned += self._due() - self._paid
+            winner = self.round.winner
+            self._last_round = ENDING_CODES[self.round.ending], -1 if winner is None else winner
             self.match.next_round()
             start_in(self.round.games, 0, self._starts)
             self._begin_round()
@@ -268,7 +293,7 @@ class OkeyEnv(gymnasium.Env[dict[str, npt.NDArray[Any]], np.int64]):
             bot = self._opponents[step - 1]
             action = bot.act(self.round.observe(self.round.turn))
             try:
-                self.round.apply(int(action))
+                self.round.apply(action_number(action))
             except ValueError as error:
                 raise ValueError(f"the bot {bot.name!r} acts illegally: {error}") from error
             self._show()

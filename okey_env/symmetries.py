@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.actions import FINISH, NUM_ACTIONS, THROW
+from okey_env.checks import shown, whole_number
 from okey_env.encoders.encoder import Encoder
 from okey_env.tiles import NUM_KINDS, NUM_NUMBERS
 
@@ -40,6 +41,10 @@ _ACTIONS[:, THROW : THROW + NUM_KINDS] = THROW + SYMMETRIES
 _ACTIONS[:, FINISH : FINISH + NUM_KINDS] = FINISH + SYMMETRIES
 
 
+def _row(symmetry: int) -> int:
+    return whole_number("symmetry", symmetry, 0, len(SYMMETRIES) - 1)
+
+
 def turn_actions(actions: Ints, symmetry: int) -> Ints:
     """What actions become under a symmetry; an array of any shape.
 
@@ -48,14 +53,23 @@ def turn_actions(actions: Ints, symmetry: int) -> Ints:
     >>> turn_actions(np.array([THROW + 1]), 24).tolist() == [THROW + 12]  # R2 becomes R13
     True
     """
-    turned: Ints = _ACTIONS[symmetry][actions]
+    chosen = np.asarray(actions)
+    if chosen.dtype.kind not in "iu" or (chosen.size and not 0 <= chosen.min() <= chosen.max() < NUM_ACTIONS):
+        raise ValueError(f"actions={shown(actions)}: expected whole numbers from 0 to {NUM_ACTIONS - 1}")
+    turned: Ints = _ACTIONS[_row(symmetry)][chosen]
     return turned
 
 
 def turn_masks(masks: npt.NDArray[np.int8], symmetry: int) -> npt.NDArray[np.int8]:
-    """The masks `(…, 109)` of the turned observations."""
+    """The masks `(…, 109)` of the turned observations.
+
+    Raises:
+        ValueError: the masks have another size, or there is no such symmetry.
+    """
+    if np.ndim(masks) == 0 or masks.shape[-1] != NUM_ACTIONS:
+        raise ValueError(f"the masks have the shape {np.shape(masks)}: expected (…, {NUM_ACTIONS})")
     turned = np.empty_like(masks)
-    turned[..., _ACTIONS[symmetry]] = masks
+    turned[..., _ACTIONS[_row(symmetry)]] = masks
     return turned
 
 
@@ -74,10 +88,11 @@ def turn_observations(
     """
     if encoder.num_planes == 0:
         raise ValueError(f"the encoder {encoder.name!r} has no planes: expected one like 'tiles'")
+    encoder.split(observations)  # raises if they are not arrays of the encoder
     turned = observations.copy()
     end = encoder.num_planes * NUM_KINDS
     planes = turned[..., :end].reshape(*turned.shape[:-1], encoder.num_planes, NUM_KINDS)
     source = observations[..., :end].reshape(planes.shape)
-    planes[..., SYMMETRIES[symmetry]] = source
+    planes[..., SYMMETRIES[_row(symmetry)]] = source
     turned[..., :end] = planes.reshape(*turned.shape[:-1], end)
     return turned

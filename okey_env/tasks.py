@@ -25,6 +25,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from okey_env.checks import choice, is_one_of, real_number, seat_number, shown, yes_or_no
+from okey_env.rules import as_rules
+
 if TYPE_CHECKING:
     from okey_env.vector import OkeyVectorEnv, SelfPlay
 
@@ -68,6 +71,22 @@ class Task:
     """The seat that learns; None: the next one with each episode."""
     only_self_play: bool = False
     """Whether no bot takes part in training: all four seats are the learner's."""
+
+    def __post_init__(self) -> None:
+        """Check the fields that environments would refuse only when they are made.
+
+        Raises:
+            ValueError, TypeError: a field is not what it should be.
+        """
+        for name in ("id", "about", "encoder", "reward"):
+            text: Any = getattr(self, name)
+            if not isinstance(text, str) or not text:
+                raise ValueError(f"{name}={shown(text)} is not a name: expected text")
+        as_rules(self.rules)
+        choice("episode", self.episode, ("round", "match"))
+        yes_or_no("only_self_play", self.only_self_play)
+        if self.learning_seat is not None:
+            seat_number(self.learning_seat, "learning_seat", ", or None to rotate")
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -166,7 +185,7 @@ class Task:
 
     def normalised(self, score: float) -> float:
         """A score as a share of the way from `random` (0) to `expert` (1)."""
-        return (score - self.random) / (self.expert - self.random)
+        return (real_number("score", score) - self.random) / (self.expert - self.random)
 
 
 _TEN_TURNS = {"preset": "gamelake", "max_throws": 40}
@@ -220,10 +239,10 @@ def task(id: str) -> Task:
     Raises:
         ValueError: no task has that id.
     """
-    if id not in TASKS:
-        near = difflib.get_close_matches(id, TASKS, n=1)
+    if not is_one_of(id, TASKS):
+        near = difflib.get_close_matches(str(id)[:100], TASKS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no task {id!r}: expected one of {', '.join(TASKS)}{hint}")
+        raise ValueError(f"there is no task {shown(id)}: expected one of {', '.join(TASKS)}{hint}")
     return TASKS[id]
 
 

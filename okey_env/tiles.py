@@ -18,9 +18,12 @@ Glossary, as players say it: *ıstaka* rack, *gösterge* indicator, *okey* the w
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from okey_env.checks import index_of, shown, text_of, whole_number
 
 COLOURS = "RBKY"
 """The colour letters in the order of the kinds: red, blue, black, yellow (or green)."""
@@ -50,11 +53,13 @@ def parse_face(text: str) -> int:
     >>> parse_face("R1"), parse_face("Y13")
     (0, 51)
     """
-    token = text.strip().upper()
+    token = text_of(text).strip().upper()
     colour, number = token[:1], token[1:]
     if len(token) >= 2 and colour in COLOURS and number.isascii() and number.isdigit() and 1 <= int(number) <= 13:
         return COLOURS.index(colour) * NUM_NUMBERS + int(number) - 1
-    raise ValueError(f"{text!r} is not a face: expected one of the letters {', '.join(COLOURS)} and a number 1 to 13")
+    raise ValueError(
+        f"{shown(text)} is not a face: expected one of the letters {', '.join(COLOURS)} and a number 1 to 13"
+    )
 
 
 def face_text(kind: int) -> str:
@@ -63,9 +68,10 @@ def face_text(kind: int) -> str:
     >>> face_text(0), face_text(51)
     ('R1', 'Y13')
     """
-    if not 0 <= kind < NUM_FACES:
-        raise ValueError(f"{kind} is not the kind of a face: expected 0 to {NUM_FACES - 1}")
-    colour, number = divmod(int(kind), NUM_NUMBERS)
+    number = index_of(kind)
+    if number is None or not 0 <= number < NUM_FACES:
+        raise ValueError(f"{shown(kind)} is not the kind of a face: expected 0 to {NUM_FACES - 1}")
+    colour, number = divmod(number, NUM_NUMBERS)
     return f"{COLOURS[colour]}{number + 1}"
 
 
@@ -75,7 +81,7 @@ def okey_of(indicator: int) -> int:
     >>> face_text(okey_of(parse_face("Y4"))), face_text(okey_of(parse_face("K13")))
     ('Y5', 'K1')
     """
-    colour, number = divmod(int(indicator), NUM_NUMBERS)
+    colour, number = divmod(whole_number("indicator", indicator, 0, NUM_FACES - 1), NUM_NUMBERS)
     return colour * NUM_NUMBERS + (number + 1) % NUM_NUMBERS
 
 
@@ -86,7 +92,7 @@ def parse_kind(text: str, okey: str | int) -> int:
     (52, 52, True)
     """
     face = _face(okey)
-    token = text.strip().upper()
+    token = text_of(text).strip().upper()
     if token == "*":
         return WILD
     if token == "F":
@@ -95,7 +101,7 @@ def parse_kind(text: str, okey: str | int) -> int:
         kind = parse_face(token)
     except ValueError:
         raise ValueError(
-            f"{text!r} is not a tile: expected a colour letter ({', '.join(COLOURS)}) with a number 1 to 13, "
+            f"{shown(text)} is not a tile: expected a colour letter ({', '.join(COLOURS)}) with a number 1 to 13, "
             "F for a false joker or * for the okey"
         ) from None
     return WILD if kind == face else kind
@@ -107,28 +113,40 @@ def kind_text(kind: int, okey: str | int) -> str:
     >>> kind_text(52, "Y5"), kind_text(parse_face("Y5"), "Y5"), kind_text(0, "Y5")
     ('*', 'F', 'R1')
     """
-    if kind == WILD:
+    number = whole_number("kind", kind, 0, WILD)
+    if number == WILD:
         return "*"
-    return "F" if kind == _face(okey) else face_text(kind)
+    return "F" if number == _face(okey) else face_text(number)
 
 
 def parse_tiles(text: str, okey: str | int) -> list[int]:
     """The kinds of a list of tiles, in order; `|` and commas are ignored.
 
+    Raises:
+        ValueError: it is not text, or something in it is not a tile.
+
     >>> parse_tiles("R1 R2 | F *", okey="Y5")
     [0, 1, 43, 52]
     """
+    written: Any = text
+    if not isinstance(written, str):
+        raise ValueError(f"{shown(text)} are no tiles: expected text, like 'R1 R2 F *'")
     return [parse_kind(token, okey) for token in text.replace("|", " ").replace(",", " ").split()]
 
 
 def parse_rack(text: str, okey: str | int) -> Counts:
     """The counts of a rack written as tiles.
 
+    Raises:
+        ValueError: it is not text, something in it is not a tile, or it has a tile more than twice.
+
     >>> parse_rack("R1 R1 *", okey="Y5")[[0, 52]]
     array([2, 1], dtype=uint8)
     """
     counts = np.zeros(NUM_KINDS, np.uint8)
     for kind in parse_tiles(text, okey):
+        if counts[kind] == 2:
+            raise ValueError(f"{kind_text(kind, okey)} is in the rack more than twice: expected at most 2 copies")
         counts[kind] += 1
     return counts
 
@@ -144,8 +162,9 @@ def rack_text(counts: Counts | Iterable[int], okey: str | int) -> str:
 
 def kinds_of(counts: Counts | Iterable[int]) -> Iterator[int]:
     """The kind of every tile of a rack, in the order of the kinds; a kind comes as often as it is held."""
-    for kind, count in enumerate(list(counts)[:NUM_KINDS]):
-        yield from [kind] * int(count)
+    listed = (counts + np.uint8(0)).tolist() if isinstance(counts, np.ndarray) else list(counts)  # a set as counts
+    for kind, count in enumerate(listed[:NUM_KINDS]):
+        yield from [kind] * whole_number(f"counts[{kind}]", count)
 
 
 def total_counts(indicator: int) -> Counts:
@@ -155,9 +174,9 @@ def total_counts(indicator: int) -> Counts:
     105
     """
     counts = np.full(NUM_KINDS, 2, np.uint8)
-    counts[indicator] -= 1
+    counts[whole_number("indicator", indicator, 0, NUM_FACES - 1)] -= 1
     return counts
 
 
 def _face(okey: str | int) -> int:
-    return parse_face(okey) if isinstance(okey, str) else int(okey)
+    return parse_face(okey) if isinstance(okey, str) else whole_number("okey", okey, 0, NUM_FACES - 1)

@@ -22,10 +22,11 @@ from gymnasium.vector.utils import batch_space
 
 from okey_env.actions import NUM_ACTIONS, to_text
 from okey_env.bots import Bot, choose_for
+from okey_env.checks import choice, index_of, list_of, seed_number, shown, whole_number, whole_numbers, yes_or_no
 from okey_env.deal import Deal
 from okey_env.encoders import Encoder, as_encoder
 from okey_env.engine._jit import on_threads
-from okey_env.engine.batch import apply_at, look_at_seats, observe_at
+from okey_env.engine.batch import apply_at, deal_all, look_at_seats, observe_at
 from okey_env.engine.match import (
     GOES_ON,
     MATCH_REWARD_NAMES,
@@ -54,6 +55,7 @@ from okey_env.interfaces import (
     Opponents,
     Panel,
     Start,
+    final_infos,
     learning_seat_of,
     observation_space_of,
     plays_matches,
@@ -67,6 +69,9 @@ from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes, to_bytes
 from okey_env.tiles import NUM_SEATS
 
+MAX_GAMES = 2**22
+"""The most games of a batch, whose records fill 8 GB."""
+_AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 _RESETS = 2**62
 """The first index under a seed for the seeds of resets without a seed; games have the indices from 0 on."""
 
@@ -115,11 +120,9 @@ class SelfPlay:
         start: Start = "deal",
         num_threads: int = 1,
     ) -> None:
-        if num_games < 1:
-            raise ValueError(f"num_games={num_games}: expected 1 or more")
+        num_games = whole_number("num_games", num_games, 1, MAX_GAMES)
         cores: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set when numba is imported
-        if not 1 <= num_threads <= cores:
-            raise ValueError(f"num_threads={num_threads}: expected 1 to {cores}, the cores of this machine")
+        num_threads = whole_number("num_threads", num_threads, 1, cores, ", the cores of this machine")
         self.num_games = num_games
         self.rules = as_rules(rules)
         self.encoder = as_encoder(encoder) if encoder is not None else None
@@ -139,7 +142,7 @@ class SelfPlay:
         self._dense = np.zeros((num_games, NUM_SEATS), np.float32)
         self._payouts = Payouts(self._paid, self.rewards, self.terminated, self.truncated, self._distances, self._dense)
         self._views = Views(self.records, self.masks, self.seats)
-        self._seed = seed if seed is not None else secrets.randbits(63)
+        self._seed = seed_number(seed) if seed is not None else secrets.randbits(63)
         self._num_threads = num_threads
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
@@ -154,7 +157,7 @@ class SelfPlay:
         """
         start = start_of(options, self.rules)
         if seed is not None:
-            self._seed = seed
+            self._seed = seed_number(seed)
         _deal_first(self.games, self._seed, self._terms.starts, *start)
         self._paid[:] = 0
         if self._terms.dense != NOT_DENSE:
@@ -171,9 +174,7 @@ class SelfPlay:
         Raises:
             ValueError: an action is illegal; the message names the game and the action. No game has changed.
         """
-        chosen = np.ascontiguousarray(actions, np.int64)
-        if chosen.shape != (self.num_games,):
-            raise ValueError(f"actions have the shape {chosen.shape}: expected ({self.num_games},)")
+        chosen = whole_numbers("actions", actions, self.num_games)
         wrong = first_illegal(self.games, chosen)
         if wrong >= 0:
             raise ValueError(_illegal_text(self.games, wrong, int(chosen[wrong])))
@@ -216,15 +217,21 @@ class SelfPlay:
         self._terms = self._terms._replace(starts=starts_of(start))
 
     def save(self, i: int) -> bytes:
-        """Game i as bytes, hidden tiles included; see `okey_env.saving`."""
-        return to_bytes(self.games, i)
+        """Game i as bytes, hidden tiles included; see `okey_env.saving`.
+
+        Raises:
+            ValueError: there is no game i.
+        """
+        return to_bytes(self.games, whole_number("i", i, 0, len(self.games) - 1))
 
     def restore(self, i: int, saved: bytes) -> None:
         """Replace game i by a saved game. Later rewards count from there; rewards already paid are not paid again.
 
         Raises:
-            ValueError: the bytes are not a saved game, or the game has other rules or is over; nothing has changed.
+            ValueError: there is no game i, the bytes are not a saved game, or the game has other rules or is over.
+                Nothing has changed.
         """
+        i = whole_number("i", i, 0, self.num_games - 1)
         game = from_bytes(saved, self.rules)
         if game["ending"][0] != NOT_ENDED:
             raise ValueError("the saved game is over: expected a game in which a seat is to move")
@@ -234,7 +241,7 @@ class SelfPlay:
         self.games[i : i + 1] = game
         fill_match_totals(game[0], self._terms.reward, self._paid[i])
         if self._terms.dense != NOT_DENSE:
-            begin_dense_at(self.games, np.array([i % self.num_games]), self._distances, self._dense)
+            begin_dense_at(self.games, np.array([i]), self._distances, self._dense)
         self._dense[i] = dense
         look_range(self.games, self._views, i, i + 1)
         self._encode()
@@ -253,9 +260,16 @@ class SelfPlay:
 class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64], npt.NDArray[Any]]):
     """`N` rounds, or matches, with one learning seat and bots in the other seats.
 
-    Same-step autoreset: where an episode ends, the returned observation is the first one of the next episode, and
-    `infos["final_obs"]` has the last one of the old episode. If the bots end an episode before the learning seat has
-    moved, the episode is discarded and a new one is dealt.
+    Where an episode ends, the next one begins by itself, in one of Gymnasium's two ways (`autoreset_mode`). If the bots
+    end an episode before the learning seat has moved, the episode is discarded and a new one is dealt.
+
+    * `SameStep`: the returned observation is the first one of the next episode. `infos` have the last one of the old
+      episode under `final_obs`, and its numbers under `final_info`.
+    * `NextStep`: the returned observation is the last one of the episode, and `infos` have its numbers. The next `step`
+      ignores the action there, and returns the first observation of the next episode with reward 0.
+
+    The numbers are those of `okey_env.interfaces.INFO_KEYS`, each `(N,)` int64 beside a mask with the same key after an
+    underscore, as in all of Gymnasium's vector environments.
 
     Args:
         num_envs: `N`.
@@ -273,6 +287,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         render_mode: what `render` gives for each game: `rgb_array`, `ansi`, or None.
         start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
             weights; see `set_start`.
+        autoreset_mode: `SameStep` or `NextStep`, or the member of `gymnasium.vector.AutoresetMode`.
 
     An illegal action ends the episode. Its reward is minus the most that the episode can cost.
     """
@@ -296,12 +311,13 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         episode: str = "round",
         render_mode: str | None = None,
         start: Start = "deal",
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs={num_envs}: expected 1 or more")
-        modes = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in modes:
-            raise ValueError(f"render_mode={render_mode!r}: expected None or one of {modes}")
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        num_envs = whole_number("num_envs", num_envs, 1, MAX_GAMES)
+        if render_mode is not None:
+            choice("render_mode", render_mode, self.metadata["render_modes"], ", or None")
         self.render_mode = render_mode
         self._renderer = Renderer(render_mode)
         self.num_envs = num_envs
@@ -333,10 +349,13 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             dense=np.zeros((num_envs, NUM_SEATS), np.float32),
         )
         self._seats, self._status = self._purses.seats, self._purses.status
-        self._seed = seed if seed is not None else secrets.randbits(63)
+        self._seed = seed_number(seed) if seed is not None else secrets.randbits(63)
         self._settled = self._seed  # the seed of the last reset
         self._resets = 0
-        self._copy = copy
+        self._copy = yes_or_no("copy", copy)
+        self._lengths = np.zeros(num_envs, np.int64)  # decisions in the current episode
+        self._ended = np.zeros(num_envs, np.bool_)  # next-step autoreset: the episode waits for the next step
+        self._some_wait = False
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -344,24 +363,31 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         """Deal a round in every game (in a match, the first round); bots play until the learning seat is to move.
 
         Args:
-            seed: determines everything that follows; None: new rounds under the seed given last.
+            seed: determines everything that follows; None: new rounds under the seed given last. Game i has the seed
+                derived from the seed and i, not the seed plus i, so that batches with neighbouring seeds share no game.
+                A list: a seed for each game, which then has the deals of `Round(seed=…)`; None in it is a random seed.
             options: `{"deal": Deal(…)}` starts every game from a chosen position, `{"points": (2, 9, 4, 11)}` from a
                 chosen score; later episodes are dealt at random.
 
         Raises:
-            ValueError: an option seems misspelt or has a wrong value.
+            ValueError: an option seems misspelt or has a wrong value, or a seed is none; nothing has changed.
         """
-        start = start_of(options, self.rules)
-        if seed is not None and not isinstance(seed, int | np.integer):
-            raise ValueError(f"seed={seed!r}: expected one whole number, from which each game derives its own")
+        deal, points = start_of(options, self.rules)
+        seeds = None if seed is None or index_of(seed) is not None else _seeds(seed, self.num_envs)
         if seed is not None:
-            self._seed, self._resets = int(seed), 0
+            self._seed, self._resets = int(seeds[0]) if seeds is not None else seed_number(seed), 0
         self._settled = self._seed if self._resets == 0 else derive_seed(self._seed, _RESETS + self._resets)
         self._resets += 1
         self._bots = self._panel.bots
         for bot in self._bots:
             bot.reset(self._settled)
-        _deal_first(self.games, self._settled, self._terms.starts, *start)
+        if seeds is None:
+            _deal_first(self.games, self._settled, self._terms.starts, deal, points)
+        else:
+            self.games["scores"] = points
+            deal_all(self.games, seeds)
+            _start_all(self.games, self._terms.starts, deal)
+        self._ended, self._some_wait = np.zeros(self.num_envs, np.bool_), False
         every = np.arange(self.num_envs)
         self._begin(every)
         self._bots_play(every, redeal=True)
@@ -377,28 +403,42 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         npt.NDArray[np.bool_],
         dict[str, Any],
     ]:
-        """Do one action of the learning seat in every game, then let the bots play until its next decision."""
-        chosen = np.ascontiguousarray(actions, np.int64)
-        if chosen.shape != (self.num_envs,):
-            raise ValueError(f"actions have the shape {chosen.shape}: expected ({self.num_envs},)")
+        """Do one action of the learning seat in every game, then let the bots play until its next decision.
+
+        Raises:
+            ValueError: the actions are not `N` whole numbers; nothing has changed.
+        """
+        chosen = whole_numbers("actions", actions, self.num_envs)
         every = np.arange(self.num_envs)
         in_range = (chosen >= 0) & (chosen < NUM_ACTIONS)
         legal = in_range & (self.masks[every, np.where(in_range, chosen, 0)] == 1)
-        able = every[legal]
+        waits = self._ended if self._some_wait else None  # never with same-step autoreset
+        able = every[legal if waits is None else legal & ~waits]
         apply_at(self.games, able, chosen[able])
         self._bots_play(able, redeal=False)
         earn_all(self.games, self._terms, self._purses)
+        self._lengths += 1
 
         truncated = self._status == TRUNCATED
-        terminated = (self._status == TERMINATED) | ~legal
+        terminated = self._status == TERMINATED
+        if waits is not None:
+            legal |= waits
+            truncated &= ~waits
+            terminated &= ~waits
+        illegal = ~legal
+        terminated |= illegal
         rewards = np.where(legal, self._purses.earned, self._illegal_reward)
         self._purses.earned[:] = 0
-        done = np.flatnonzero(terminated | truncated)
-        infos: dict[str, Any] = {}
-        if len(done):
-            infos = self._final_infos(done, terminated | truncated)
-            self._next_episode(done)
-            self._bots_play(done, redeal=True)
+        is_done = terminated | truncated
+        done = np.flatnonzero(is_done)
+        infos = self._final_infos(done, is_done, illegal) if len(done) else {}
+        renewed = done
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
+            renewed = np.flatnonzero(self._ended)
+            self._ended, self._some_wait = is_done, len(done) > 0
+        if len(renewed):
+            self._next_episode(renewed)
+            self._bots_play(renewed, redeal=True)
         self._look()
         return self._observation(), rewards, terminated, truncated, infos
 
@@ -509,6 +549,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         """Set the learning seat and the bots in games that have just been dealt; no reward is paid yet."""
         self._purses.paid[indices] = 0
         self._purses.earned[indices] = 0
+        self._lengths[indices] = 0
         if self._terms.dense != NOT_DENSE:
             begin_dense_at(self.games, indices, self._purses.distances, self._purses.dense)
         self._seated[indices] = self._panel.draw(self.games, indices)
@@ -528,17 +569,28 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             return {"observation": self.observations, "action_mask": self.masks}
         return {"observation": self.observations.copy(), "action_mask": self.masks.copy()}
 
-    def _final_infos(self, done: npt.NDArray[np.int64], is_done: npt.NDArray[np.bool_]) -> dict[str, Any]:
-        """The `infos` of Gymnasium's same-step autoreset: the last observation of each episode that ended."""
+    def _final_infos(
+        self, done: npt.NDArray[np.int64], is_done: npt.NDArray[np.bool_], illegal: npt.NDArray[np.bool_]
+    ) -> dict[str, Any]:
+        """The `infos` of a step in which episodes have ended, by the kind of autoreset."""
+        games, seats = self.games[done], self._seats[done]
+        found = final_infos(games, seats, self._lengths[done], matches=self._matches, illegal=illegal[done])
+        table = np.zeros((len(found), self.num_envs), np.int64)
+        table[:, done] = list(found.values())
+        numbers: dict[str, Any] = {}
+        for key, values in zip(found, table, strict=True):
+            numbers[key], numbers[f"_{key}"] = values, is_done
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+            return numbers
         records = np.zeros(len(done), OBSERVATION)
         masks = np.zeros((len(done), NUM_ACTIONS), np.int8)
         observations = np.zeros((len(done), self.encoder.size), np.float32)
-        look_at_seats(self.games[done], self._seats[done], records, masks)
+        look_at_seats(games, seats, records, masks)
         self.encoder.fill_batch(records, observations)
         final = np.full(self.num_envs, None, object)
         for row, i in enumerate(done):
             final[i] = {"observation": observations[row], "action_mask": masks[row]}
-        return {"final_obs": final, "_final_obs": is_done.copy(), "final_info": {}, "_final_info": is_done.copy()}
+        return {"final_obs": final, "_final_obs": is_done, "final_info": numbers, "_final_info": is_done}
 
 
 def _deal_first(
@@ -550,12 +602,31 @@ def _deal_first(
 ) -> None:
     """Deal the first round of every game; game i has the seed derived from (seed, i). A `deal` precedes the starts."""
     games["scores"] = points
-    deal_range(games, np.uint64(seed % 2**64), 0, len(games))
+    deal_range(games, np.uint64(seed), 0, len(games))
+    _start_all(games, starts, deal)
+
+
+def _start_all(games: npt.NDArray[np.record], starts: npt.NDArray[np.float64], deal: Deal | None) -> None:
+    """Turn games that have just been dealt into the starts that they draw, or all of them into one `deal`."""
     if deal is None:
         start_range(games, starts, 0, len(games))
     else:
         for game in games:
             deal.deal_into(game)
+
+
+def _seeds(given: Any, num_envs: int) -> npt.NDArray[np.uint64]:
+    """A seed for each game, `(N,)`, from a list in which None is a random one."""
+    listed = list_of(given)
+    if len(listed) != num_envs:
+        raise ValueError(f"seed={shown(given)}: expected one whole number from 0 to 2**64 - 1, or a list of {num_envs}")
+    seeds = [secrets.randbits(63) if seed is None else seed_number(seed, f"seed[{i}]") for i, seed in enumerate(listed)]
+    return np.array(seeds, np.uint64)
+
+
+def _autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    name = mode.value if isinstance(mode, AutoresetMode) else mode
+    return AutoresetMode(choice("autoreset_mode", name, [known.value for known in _AUTORESET_MODES]))
 
 
 def _terms(reward: Any, matches: bool, start: Start) -> Terms:
@@ -568,7 +639,7 @@ def _terms(reward: Any, matches: bool, start: Start) -> Terms:
     name = parse_reward(reward) if isinstance(reward, str) else None
     if name is None or name.base not in names:
         raise ValueError(
-            f"reward={reward!r} is not a reward of a batch of {what}: expected one of {', '.join(names)}, "
+            f"reward={shown(reward)} is not a reward of a batch of {what}: expected one of {', '.join(names)}, "
             "perhaps with '+distance' or '+potential'"
         )
     return Terms(matches, names.index(name.base), DENSE_NAMES.index(name.term), name.weight, starts_of(start))

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import metadata
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 from okey_agents import commands
 from okey_agents.errors import BotFailureError, BotWarning
@@ -68,9 +68,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(status)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one sentence what is wrong with a command line, without the whole usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} ({self.prog} --help says more)\n")
+
+
 def _run(name: str, arguments: Sequence[str]) -> int:
     verb = _import(name)
-    parser = argparse.ArgumentParser(prog=f"okey {name}", description=f"{verb.HELP[0].upper()}{verb.HELP[1:]}.")
+    parser = _Parser(prog=f"okey {name}", description=f"{verb.HELP[0].upper()}{verb.HELP[1:]}.")
     verb.add_arguments(parser)
     return verb.run(parser.parse_intermixed_args(arguments))  # allows options anywhere among the names
 

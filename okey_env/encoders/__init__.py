@@ -7,6 +7,7 @@ from an OBSERVATION record. It is accepted wherever the name of an encoder is ac
 import importlib
 from collections.abc import Iterator, Mapping
 
+from okey_env.checks import is_one_of, shown, whole_number
 from okey_env.encoders.encoder import Encoder, Piece
 
 _CONSTANTS = {"flat": "FLAT", "flat_offer": "FLAT_OFFER", "tiles_raw": "TILES_RAW", "tiles": "TILES"}
@@ -47,13 +48,13 @@ def as_encoder(encoder: str | Encoder, version: int | None = None) -> Encoder:
     """
     if isinstance(encoder, Encoder):
         found = encoder
-    elif encoder in ENCODERS:
+    elif is_one_of(encoder, ENCODERS):
         found = ENCODERS[encoder]
     else:
         raise ValueError(
-            f"encoder={encoder!r} is not an encoder: expected {', '.join(map(repr, ENCODERS))} or an Encoder"
+            f"encoder={shown(encoder)} is not an encoder: expected {', '.join(map(repr, ENCODERS))} or an Encoder"
         )
-    if version is not None and version != found.version:
+    if version is not None and whole_number("version", version) != found.version:
         raise ValueError(
             f"the encoder {found.name!r} is here in version {found.version}, but version {version} is needed"
         )

@@ -5,12 +5,14 @@ version changes whenever a number in the array changes its index or its meaning,
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.checks import MAX_WORKERS, shown, whole_number
 from okey_env.observation import Observation
 from okey_env.tiles import NUM_KINDS
 
@@ -88,7 +90,7 @@ class Encoder:
     num_planes: int = 0
     """The first so many pieces are planes: one entry for each of the 53 kinds."""
 
-    @property
+    @functools.cached_property
     def size(self) -> int:
         """The number of entries of the array."""
         return size_of(self.pieces)
@@ -99,14 +101,28 @@ class Encoder:
         return (self.size,)
 
     def encode(self, observation: Observation) -> npt.NDArray[np.float32]:
-        """The array of one observation: `(size,)` float32."""
+        """The array of one observation: `(size,)` float32.
+
+        Raises:
+            ValueError: `observation` is something else.
+        """
+        if not isinstance(observation, Observation):
+            raise ValueError(f"observation={shown(observation)}: expected an okey_env.Observation")
         out = np.zeros((1, self.size), np.float32)
         self.fill_batch(observation.records, out)
         array: npt.NDArray[np.float32] = out[0]
         return array
 
     def fill_batch(self, records: npt.NDArray[np.record], out: npt.NDArray[np.float32], num_threads: int = 1) -> None:
-        """Fill `(N, size)` float32 from `(N,)` OBSERVATION records."""
+        """Fill `(N, size)` float32 from `(N,)` OBSERVATION records.
+
+        Raises:
+            ValueError: `out` has another shape, so that a kernel would write beside it.
+        """
+        if out.shape != (len(records), self.size):
+            raise ValueError(f"out has the shape {out.shape}: expected {(len(records), self.size)}")
+        if num_threads != 1:
+            num_threads = whole_number("num_threads", num_threads, 1, MAX_WORKERS)
         if self.fill_many is not None:
             self.fill_many(records, out, num_threads)
             return
@@ -132,7 +148,12 @@ class Encoder:
             yield piece, slice(starts[piece.name], starts[piece.name] + piece.size)
 
     def split(self, array: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[np.float32]]:
-        """The pieces of an array `(…, size)` by name, as views along its last axis."""
+        """The pieces of an array `(…, size)` by name, as views along its last axis.
+
+        Raises:
+            ValueError: the array has another size.
+        """
+        self._check(array)
         return {piece.name: array[..., entries] for piece, entries in self.slices()}
 
     def as_planes(self, array: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -144,9 +165,14 @@ class Encoder:
         >>> planes.shape, facts.shape
         ((8, 53, 18), (8, 41))
         """
+        self._check(array)
         end = self.num_planes * NUM_KINDS
         planes = array[..., :end].reshape(*array.shape[:-1], self.num_planes, NUM_KINDS)
         return np.swapaxes(planes, -1, -2), array[..., end:]
+
+    def _check(self, array: npt.NDArray[np.float32]) -> None:
+        if np.ndim(array) == 0 or array.shape[-1] != self.size:
+            raise ValueError(f"the array has the shape {np.shape(array)}: expected (…, {self.size}) for {self.name!r}")
 
     def table(self) -> str:
         """The layout as a Markdown table."""

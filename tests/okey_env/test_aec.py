@@ -195,7 +195,8 @@ def test_void_round_terminates_and_max_throws_truncates() -> None:
         assert set(env.terminations.values()) == {not truncated}
         assert all(type(flag) is bool for flag in (*env.terminations.values(), *env.truncations.values()))
         assert all(type(reward) is float for reward in env.rewards.values())
-        assert env.infos["player_2"] == {"ending": "truncated" if truncated else "void", "winner": None}
+        info = env.infos["player_2"]
+        assert (info["ending"], info["winner"], info["won"]) == (3 if truncated else 2, -1, 0)
 
 
 @pytest.mark.parametrize(

@@ -301,9 +301,9 @@ def test_aec_says_how_rounds_end_and_goes_on() -> None:
     assert env.observation_of("player_1").scores == (3, 5, 4, 9)
     env.step(okey_env.actions.from_text("finish R5", "Y5"))
     assert env.rewards == {"player_0": -2.0, "player_1": -2.0, "player_2": 0.0, "player_3": -2.0}
-    info = env.infos["player_0"]
-    assert (info["ending"], info["winner"], info["rounds"], info["winners"]) == ("finish", "player_2", 1, [])
-    assert info["scores"] == {"player_0": 7, "player_1": 1, "player_2": 5, "player_3": 2}
+    told = [(info["ending"], info["winner"], info["rounds"], info["won"]) for info in env.infos.values()]
+    assert told == [(1, 2, 1, 0)] * 4
+    assert [info["points"] for info in env.infos.values()] == [7, 1, 5, 2]
     assert not any(env.terminations.values())
     assert env.agent_selection == "player_3"
     assert env.observation_of("player_3").scores == (2, 7, 1, 5)
@@ -312,7 +312,9 @@ def test_aec_says_how_rounds_end_and_goes_on() -> None:
     env._begin()
     env.step(okey_env.actions.from_text("finish R5", "Y5"))
     assert all(env.terminations.values())
-    assert env.infos["player_1"]["winners"] == ["player_0"]
+    assert [info["won"] for info in env.infos.values()] == [1, 0, 0, 0]
+    assert [info["placement"] for info in env.infos.values()] == [1, 4, 2, 3]
+    assert [info["points"] for info in env.infos.values()] == [5, -1, 3, 2]
     env.reset()
     assert env.match.scores == (20, 20, 20, 20)
     assert (env.match.number, env.match.earlier) == (1, [])
@@ -378,7 +380,9 @@ def test_learning_seat_is_paid_what_the_match_pays(reward: str) -> None:
             over = terminated or truncated
         rounds = [*match.earlier, match.round]
         assert earned == pytest.approx(sum(MATCH_REWARDS[reward](round)[seat] for round in rounds))
-        assert info == {"winners": match.winners, "won": seat in match.winners, "scores": match.scores}
+        assert (info["won"], info["points"]) == (seat in match.winners, match.scores[seat])
+        assert (info["rounds"], info["winner"]) == (match.rounds_played, match.round.winner)
+        assert info["placement"] == next(row.rank for row in match.standings if seat in row.seats)
         ends["won" if info["won"] else "lost"] += 1
     assert len(ends) == 2
     env.reset()
@@ -493,7 +497,7 @@ def test_each_game_of_the_vector_env_is_the_single_env(reward: str) -> None:
 def test_arguments_are_checked() -> None:
     makers: list[Any] = [okey_env.raw_env, OkeyEnv, OkeyVectorEnv, lambda **given: SelfPlay(2, **given)]
     for maker in makers:
-        with pytest.raises(ValueError, match="episode='game': expected 'round' or 'match'"):
+        with pytest.raises(ValueError, match="episode='game' is not a choice: expected 'round' or 'match'"):
             maker(episode="game")
         with pytest.raises(ValueError, match="reward='placement' is"):
             maker(reward="placement")

@@ -338,7 +338,7 @@ def test_damage_of_any_kind_is_a_sentence(record: Record, tmp_path: Path) -> Non
     ("key", "value", "message"),
     [
         ("episode", "game", "episode='game': expected 'round' or 'match'"),
-        ("rules", {"start_points": 99}, "start_points=99 is out of range"),
+        ("rules", {"start_points": 99}, "start_points=99 is out of range: expected 5 to 21"),
         ("rules", {"wind": True}, "'wind' is not a switch of the rules"),
         ("players", ["a", "b"], "expected four printable names"),
         ("players", ["a", "b", "c", "\x1b[2J"], "expected four printable names"),

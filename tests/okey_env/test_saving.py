@@ -1,5 +1,6 @@
 """A game as bytes goes in and out of everything that plays, and foreign bytes are refused."""
 
+import hashlib
 import random
 from typing import Any
 
@@ -95,6 +96,47 @@ def test_foreign_and_damaged_bytes_are_refused(damage: Any, message: str) -> Non
         with pytest.raises(ValueError, match=message):
             restore(saved)
     assert (aec.save(), games.save(0), round.save()) == before
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("turn", 4, "turn=4: expected 0 to 3"),
+        ("phase", 3, "phase=3: expected 0 to 2"),
+        ("rack", 200, "rack=200: expected 0 to 2"),
+        ("stock", 53, "its stock has a tile that does not exist"),
+        ("num_events", 600, "num_events=600: expected 0 to 512"),
+        ("pile_height", 65, "pile_height=65: expected 0 to 64"),
+        ("okey", 51, "its okey does not follow from its indicator"),
+        ("once", 7, "a rack is stored in two forms that differ"),
+        ("stock", 0, "a tile is in it more often than it exists"),
+    ],
+)
+def test_bytes_with_a_right_checksum_that_are_no_game_are_refused(field: str, value: int, message: str) -> None:
+    """Kernels check nothing, so such a game would be read and written beyond its arrays."""
+    other = Round("gamelake", seed=1)
+    other.fields[field][:] = value
+    with pytest.raises(ValueError, match=f"^a damaged saved game: {message}$"):
+        Round(seed=3).restore(other.save())
+
+
+def test_random_bytes_with_a_right_checksum_never_reach_a_kernel() -> None:
+    rng = np.random.default_rng(1)
+    saved = Round("gamelake", seed=1).save()
+    head = len(b"okey-env game 1\n")
+    for _ in range(300):
+        body = bytearray(saved[head + 8 :])
+        for place in rng.integers(len(body), size=rng.integers(1, 40)):
+            body[place] = rng.integers(256)
+        forged = saved[:head] + hashlib.blake2b(bytes(body), digest_size=8).digest() + bytes(body)
+        round = Round(seed=2)
+        before = round.save()
+        try:
+            round.restore(forged)
+        except ValueError:
+            assert round.save() == before
+        else:
+            assert round.observe(0).action_mask.shape == (109,)
 
 
 def test_a_game_of_other_rules_is_refused_where_the_rules_are_fixed() -> None:

@@ -83,7 +83,8 @@ def test_illegal_action_loses_or_raises() -> None:
     before = env.round.save()
     _, reward, terminated, _, info = env.step(illegal)
     assert (reward, terminated) == (-9.0, True)
-    assert "may not" in info["illegal"]
+    assert "may not" in env.illegal
+    assert (info["ending"], info["won"], info["placement"], info["length"]) == (4, 0, 4, 1)
     assert env.round.save() == before
     strict = OkeyEnv(opponents=first, on_illegal="raise")
     strict.reset(seed=1)
@@ -150,8 +151,8 @@ def test_starts_from_a_chosen_position_and_pays_the_winner() -> None:
     [
         ({"opponents": ["greedy", "greedy"]}, "expected one bot, or three"),
         ({"opponents": "gready"}, "did you mean 'greedy'"),
-        ({"learning_seat": 4}, "learning_seat=4: expected a seat 0 to 3"),
-        ({"on_illegal": "ignore"}, "on_illegal='ignore': expected 'lose' or 'raise'"),
+        ({"learning_seat": 4}, "learning_seat=4 is not a seat: expected 0 to 3"),
+        ({"on_illegal": "ignore"}, "on_illegal='ignore' is not a choice: expected 'lose' or 'raise'"),
     ],
 )
 def test_arguments_are_checked(arguments: dict[str, object], message: str) -> None:

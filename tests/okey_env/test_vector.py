@@ -86,7 +86,7 @@ def test_illegal_action_is_named_and_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_games": 0}, "num_games=0: expected 1 or more"),
+        ({"num_games": 0}, "num_games=0 is out of range: expected 1 to"),
         ({"num_games": 1, "num_threads": 0}, "num_threads=0"),
         ({"num_games": 1, "reward": "points_"}, "not a reward of a batch"),
     ],

@@ -24,6 +24,7 @@ import okey_env
 from okey_agents.benchmark.results import ResultsFile, key_of
 from okey_agents.benchmark.suite import Run, Suite
 from okey_agents.evaluate.guard.workers import num_cores
+from okey_env.checks import MAX_WORKERS, whole_number
 
 LOGS = "logs"
 """The folder for what runs print."""
@@ -72,8 +73,8 @@ def run_suite(suite: Suite, folder: Path, workers: int | None = None, tell: Tell
         ValueError: `workers` is below 1, the file of an algorithm is missing, or the folder holds runs with another
             budget.
     """
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers={workers} is out of range: expected 1 or more")
+    if workers is not None:
+        workers = whole_number("workers", workers, 1, MAX_WORKERS, ", or None")
     runs = [(run, run.identity()) for run in suite.runs()]
     with ResultsFile(folder) as file:
         _check(file.results, suite, folder)

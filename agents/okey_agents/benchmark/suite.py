@@ -32,6 +32,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from okey_env.checks import index_of, named, positive_number, seed_number, shown, whole_number
 from okey_env.tasks import task as task_of
 
 SUITES = Path(__file__).with_name("suites")
@@ -94,19 +95,16 @@ class Spending:
     curve_deals: int = 200
 
     def __post_init__(self) -> None:
-        for name in ("decisions", "cpu_seconds"):
-            value = getattr(self, name)
-            kind = int if name == "decisions" else (int, float)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not value > 0):
-                raise ValueError(f"{name}={value!r}: expected a number above 0")
+        if self.decisions is not None:
+            whole_number("decisions", self.decisions, 1)
+        if self.cpu_seconds is not None:
+            positive_number("cpu_seconds", self.cpu_seconds)
         if self.decisions is None and self.cpu_seconds is None:
             raise ValueError("no budget: expected `decisions`, `cpu_seconds` or both")
-        if not _is_whole(self.deals, NUM_GROUPS) or self.deals % NUM_GROUPS:
-            raise ValueError(f"deals={self.deals!r}: expected a multiple of {NUM_GROUPS}")
-        if not _is_whole(self.curve_points, 0):
-            raise ValueError(f"curve_points={self.curve_points!r}: expected a whole number, 0 or more")
-        if not _is_whole(self.curve_deals, 2):
-            raise ValueError(f"curve_deals={self.curve_deals!r}: expected a whole number, 2 or more")
+        if whole_number("deals", self.deals, NUM_GROUPS) % NUM_GROUPS:
+            raise ValueError(f"deals={self.deals}: expected a multiple of {NUM_GROUPS}")
+        whole_number("curve_points", self.curve_points, 0, 10_000)
+        whole_number("curve_deals", self.curve_deals, 2)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,13 +188,13 @@ def read_suite(where: str | Path) -> Suite:
     """
     path = Path(where)
     if path.suffix != ".toml":
+        names = sorted(found.stem for found in SUITES.glob("*.toml"))
+        if str(where) not in names:
+            raise ValueError(f"there is no suite {shown(str(where))}: expected {', '.join(names)} or a .toml file")
         path = SUITES / f"{where}.toml"
-        if not path.is_file():
-            names = sorted(found.stem for found in SUITES.glob("*.toml"))
-            raise ValueError(f"there is no suite {str(where)!r}: expected {', '.join(names)} or a .toml file")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is no TOML: {error}") from None
     try:
         return _suite(path, data)
@@ -208,12 +206,14 @@ def _suite(path: Path, data: dict[str, Any]) -> Suite:
     _check_keys(data, _KEYS, "")
     tasks = data.get("tasks", [])
     if not isinstance(tasks, list) or not tasks or len(set(map(str, tasks))) < len(tasks):
-        raise ValueError(f"tasks={tasks!r}: expected a list of different ids")
+        raise ValueError(f"tasks={shown(tasks)}: expected a list of different ids")
     for task in tasks:
         task_of(task)
     common = {key: data[key] for key in _BUDGET if key in data}
     spending = {}
     others = data.get("task", {})
+    if not isinstance(others, dict):
+        raise ValueError(f"task={shown(others)}: expected a table [task.ID] for each task that differs")
     for task in others:
         if task not in tasks:
             raise ValueError(f"[task.{task!r}]: expected one of its tasks, {', '.join(tasks)}")
@@ -249,22 +249,17 @@ def _algorithms(tables: Any, folder: Path) -> tuple[Algorithm, ...]:
 
 
 def _seeds(seeds: Any) -> tuple[int, ...]:
-    if _is_whole(seeds, 1):
+    if isinstance(seeds, list):
+        listed = [seed_number(seed, f"seeds[{i}]") for i, seed in enumerate(seeds)]
+        if listed and len(set(listed)) == len(listed):
+            return tuple(listed)
+    elif index_of(seeds) in range(1, 1_000_001):
         return tuple(range(seeds))
-    if (
-        isinstance(seeds, list)
-        and seeds
-        and all(_is_whole(seed, 0) for seed in seeds)
-        and len(set(seeds)) == len(seeds)
-    ):
-        return tuple(seeds)
-    raise ValueError(f"seeds={seeds!r}: expected how many, 1 or more, or a list of different seeds from 0 on")
+    raise ValueError(f"seeds={shown(seeds)}: expected how many, 1 or more, or a list of different seeds from 0 on")
 
 
 def _evaluation_seed(seed: Any) -> int:
-    if not _is_whole(seed, 0):
-        raise ValueError(f"evaluation_seed={seed!r}: expected a whole number, 0 or more")
-    return int(seed)
+    return seed_number(seed, "evaluation_seed")
 
 
 def _check_keys(table: Any, known: Sequence[str], where: str) -> None:
@@ -274,8 +269,4 @@ def _check_keys(table: Any, known: Sequence[str], where: str) -> None:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(known)}"
-            raise ValueError(f"{where}{key} is not known: {hint}")
-
-
-def _is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+            raise ValueError(f"{where}{named(key)} is not known: {hint}")

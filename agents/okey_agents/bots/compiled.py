@@ -5,6 +5,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.checks import seed_number
 from okey_env.observation import Observation
 
 ChooseBatch: TypeAlias = "staticmethod[[npt.NDArray[np.record], np.uint64, npt.NDArray[np.int64]], None]"
@@ -26,7 +27,7 @@ class CompiledBot:
 
     def reset(self, seed: int) -> None:
         """Settle all randomness of the moves to come."""
-        self._seed = np.uint64(seed % 2**64)
+        self._seed = np.uint64(seed_number(seed))
 
     def act(self, observation: Observation) -> int:
         """Choose one of `observation.legal_actions`."""

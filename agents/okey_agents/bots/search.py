@@ -31,6 +31,7 @@ from okey_agents.thinking.scorer.context import MAX_CANDIDATES
 from okey_agents.thinking.value import load_value, preset_of
 from okey_agents.thinking.worlds import sample_world
 from okey_env.actions import FINISH, SHOW
+from okey_env.checks import positive_number, seed_number, whole_number
 from okey_env.engine._jit import kernel
 from okey_env.engine.random import derive_seed
 from okey_env.engine.state import GAME, PHASE_DRAW
@@ -255,10 +256,9 @@ class SearchBot:
         milliseconds: float | None = None,
         scorer: ScorerBot | None = None,
     ) -> None:
-        if rollouts < 1:
-            raise ValueError(f"rollouts={rollouts} is out of range: expected 1 or more")
-        if milliseconds is not None and not milliseconds > 0:
-            raise ValueError(f"milliseconds={milliseconds} is out of range: expected more than 0")
+        rollouts = whole_number("rollouts", rollouts, 1, 10**9)
+        if milliseconds is not None:
+            milliseconds = positive_number("milliseconds", milliseconds, ", or None")
         self._budget = rollouts
         self._seconds = None if milliseconds is None else milliseconds / 1_000
         self._scorers = {preset: scorer or shipped_scorer(preset) for preset in PRESETS}
@@ -279,7 +279,7 @@ class SearchBot:
 
     def reset(self, seed: int) -> None:
         """Settle all randomness of the moves to come."""
-        self._seed = np.uint64(seed % 2**64)
+        self._seed = np.uint64(seed_number(seed))
 
     @property
     def worlds(self) -> int:

@@ -33,6 +33,7 @@ from okey_agents.thinking.value import value_for
 from okey_agents.thinking.worlds import sample_worlds
 from okey_env import hands
 from okey_env.actions import DRAW, NUM_ACTIONS, SHOW, TAKE, is_finish, tile_of, to_text
+from okey_env.checks import MAX_DEALS, index_of, seed_number, shown, whole_number
 from okey_env.engine._jit import kernel
 from okey_env.engine.hand import BIT_OF_KIND
 from okey_env.engine.hand.bits import as_int
@@ -128,7 +129,7 @@ def advise(observation: Observation, worlds: int = WORLDS, seed: int = 0, also: 
         also: legal moves to try whatever their rating.
 
     Raises:
-        ValueError: it is not the observer's turn, or `worlds` is 1 or below 0.
+        ValueError: it is not the observer's turn, or `worlds` or the seed is not what it should be.
 
     >>> from okey_env import Deal
     >>> from okey_env.round import Round
@@ -138,10 +139,13 @@ def advise(observation: Observation, worlds: int = WORLDS, seed: int = 0, also: 
     >>> print(best.text(round.okey))
     finish *: wins the round: each other player loses 4
     """
+    if not isinstance(observation, Observation):
+        raise ValueError(f"observation={shown(observation)}: expected an okey_env.Observation")
     if not observation.my_turn:
         raise ValueError(f"seat {observation.seat} is not to move: advice is for the seat whose turn it is")
-    if worlds == 1 or worlds < 0:
-        raise ValueError(f"worlds={worlds} is out of range: expected 2 or more, or 0")
+    if index_of(worlds) != 0:
+        worlds = whole_number("worlds", worlds, 2, MAX_DEALS, ", or 0")
+    seed = seed_number(seed)
     legal = observation.legal_actions
     ratings = np.empty((1, NUM_ACTIONS), np.float32)
     rate_batch(observation.records, EXPERT, ratings)

@@ -1,10 +1,51 @@
-"""Arguments that several verbs share: rules, switches of the rules, and settings as text."""
+"""Arguments that several verbs share: numbers, rules, switches of the rules, and settings as text."""
 
 import argparse
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
 
-from okey_env.rules import PRESETS, Rules, as_rules
+from okey_env.checks import positive_number, real_number, seed_number, whole_number
+from okey_env.rules import PRESETS, Rules
+
+Number = TypeVar("Number", int, float)
+
+
+def whole(low: int, high: int | None = None) -> Callable[[str], int]:
+    """The `type` of an argument that is a whole number in a range, both ends included.
+
+    >>> whole(0, 65_535)("80")
+    80
+    """
+    return lambda text: _checked(text, int, lambda value: whole_number("", value, low, high))
+
+
+def real(low: float = -math.inf, high: float = math.inf) -> Callable[[str], float]:
+    """The `type` of an argument that is a real number in a range, both ends included."""
+    return lambda text: _checked(text, float, lambda value: real_number("", value, low, high))
+
+
+def positive() -> Callable[[str], float]:
+    """The `type` of an argument that is a real number above 0."""
+    return lambda text: _checked(text, float, lambda value: positive_number("", value))
+
+
+def seed(text: str) -> int:
+    """The `type` of an argument that is a seed."""
+    return _checked(text, int, lambda value: seed_number(value, ""))
+
+
+def _checked(text: str, read: Callable[[str], Any], check: Callable[[Any], Number]) -> Number:
+    """The number in a text; argparse prints the message after the name of the argument."""
+    try:
+        value = read(text)
+    except ValueError:
+        value = text
+    try:
+        return check(value)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("=")) from None
+
 
 Arguments: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
 """What arguments can be added to: a parser, or a group of its arguments."""
@@ -41,9 +82,7 @@ def rules_of(preset: str, switches: Sequence[str]) -> Rules:
     >>> rules_of("klasik", ["max_throws=90", "teams=true"]).name
     'klasik, max_throws=90, teams=True'
     """
-    if preset not in PRESETS:
-        raise ValueError(f"{preset!r} is not a preset: expected {' or '.join(map(repr, PRESETS))}")
-    return as_rules({"preset": preset, **{name: _value(name, text) for name, text in pairs(switches).items()}})
+    return Rules.preset(preset, **{name: _value(name, text) for name, text in pairs(switches).items()})
 
 
 def pairs(settings: Sequence[str], option: str = "--set", like: str = "stock_end=next_may_take") -> dict[str, str]:

@@ -3,6 +3,9 @@
 import argparse
 from pathlib import Path
 
+from okey_agents.commands._arguments import whole
+from okey_env.checks import MAX_WORKERS
+
 HELP = "train algorithms on tasks with the same budget, and rank them with intervals"
 
 
@@ -15,7 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder for results and report, in which a stopped benchmark goes on (runs/benchmark-SUITE)",
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="runs side by side (by default one for each core)")
+    parser.add_argument(
+        "--workers", type=whole(1, MAX_WORKERS), metavar="N", help="runs side by side (by default one for each core)"
+    )
     parser.add_argument(
         "--only",
         metavar="ALGORITHM,…",

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from okey_agents.commands._arguments import add_rules, rules_of
+from okey_agents.commands._arguments import add_rules, positive, real, rules_of, seed, whole
+from okey_env.checks import MAX_DEALS, MAX_WORKERS
 
 HELP = "measure a bot against others: the same deals in every seat, 95 % intervals"
 
@@ -22,21 +23,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--deals",
-        type=int,
+        type=whole(2, MAX_DEALS),
         metavar="N",
         help=f"deals to play, four rounds each ({_DEALS:,}; with --sprt at most {_MOST_DEALS:,})",
     )
     add_rules(parser)
     parser.add_argument(
-        "--seed", type=int, default=0, help="settles deals and bots; the same seed gives the same numbers"
+        "--seed", type=seed, default=0, help="settles deals and bots; the same seed gives the same numbers"
     )
     parser.add_argument(
-        "--workers", type=int, metavar="N", help="processes (by default one for each core, or one if that is quicker)"
+        "--workers",
+        type=whole(1, MAX_WORKERS),
+        metavar="N",
+        help="processes (by default one for each core, or one if that is quicker)",
     )
     parser.add_argument(
         "--sprt",
         nargs=2,
-        type=float,
+        type=real(),
         metavar=("LOW", "HIGH"),
         help="stop as soon as a sequential test (SPRT, error rates 5 %%) decides whether the mean is at most LOW or at "
         "least HIGH points a round; a bot that plays like its opponents has mean 0",
@@ -46,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--move-limit",
-        type=float,
+        type=positive(),
         default=10.0,
         metavar="SECONDS",
         help="replace a move that takes longer (%(default)g)",

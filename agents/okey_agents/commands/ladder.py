@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from okey_agents.commands._arguments import add_rules, pairs, rules_of
+from okey_agents.commands._arguments import add_rules, pairs, rules_of, seed, whole
+from okey_env.checks import MAX_DEALS, MAX_WORKERS
 
 HELP = "play bots against each other: a rating of each, and the points of one against three"
 
@@ -13,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bots", nargs="*", metavar="BOT", help="two or more (by default all that are installed)")
     parser.add_argument(
         "--deals",
-        type=int,
+        type=whole(2, MAX_DEALS),
         default=500,
         metavar="N",
         help="deals that each lineup plays, four rounds each (%(default)s)",
@@ -27,10 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_rules(parser)
     parser.add_argument(
-        "--seed", type=int, default=0, help="settles deals and bots; the same seed gives the same numbers"
+        "--seed", type=seed, default=0, help="settles deals and bots; the same seed gives the same numbers"
     )
     parser.add_argument(
-        "--workers", type=int, metavar="N", help="processes (by default one for each core, or one if that is quicker)"
+        "--workers",
+        type=whole(1, MAX_WORKERS),
+        metavar="N",
+        help="processes (by default one for each core, or one if that is quicker)",
     )
     parser.add_argument(
         "--state", type=Path, metavar="FILE", help="keep the ladder in this file, and continue from it if it exists"

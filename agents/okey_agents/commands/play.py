@@ -4,7 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
-from okey_agents.commands._arguments import add_rules, rules_of
+from okey_agents.commands._arguments import add_rules, rules_of, seed, whole
+from okey_env.rules import START_POINTS_RANGE
 
 HELP = "play in the browser, or here with --terminal"
 PORT = 8765
@@ -12,7 +13,9 @@ PORT = 8765
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the verb."""
-    parser.add_argument("--port", type=int, default=PORT, help="port of the page; 0: any free one (%(default)s)")
+    parser.add_argument(
+        "--port", type=whole(0, 65_535), default=PORT, help="port of the page; 0: any free one (%(default)s)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="print the address of the page, but do not open it")
     parser.add_argument(
         "--host",
@@ -51,8 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BOT",
         help="the bots: right, opposite, left (by default the strongest)",
     )
-    terminal.add_argument("--points", type=int, default=None, help="points at the start of the match, 5 to 21")
-    terminal.add_argument("--seed", type=int, default=None, help="settles deals and bots (by default random)")
+    terminal.add_argument(
+        "--points", type=whole(*START_POINTS_RANGE), default=None, help="points at the start of the match, 5 to 21"
+    )
+    terminal.add_argument("--seed", type=seed, default=None, help="settles deals and bots (by default random)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -3,6 +3,9 @@
 import argparse
 from pathlib import Path
 
+from okey_agents.commands._arguments import whole
+from okey_env.checks import MAX_DEALS
+
 HELP = "have the coach review a record: the costliest decisions, and what was better"
 
 
@@ -10,10 +13,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the verb."""
     parser.add_argument("record", type=Path, help="a record of a round or a match")
     parser.add_argument("--seat", type=int, choices=range(4), help="only the decisions of this seat")
-    parser.add_argument("--most", type=int, default=5, metavar="N", help="decisions to show (%(default)s)")
+    parser.add_argument("--most", type=whole(0), default=5, metavar="N", help="decisions to show (%(default)s)")
     parser.add_argument(
         "--worlds",
-        type=int,
+        type=whole(2, MAX_DEALS),
         default=300,
         metavar="N",
         help="worlds (deals of the hidden tiles) in which each move is tried (%(default)s)",
@@ -29,8 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
     from okey_env.record import Record
     from okey_env.tiles import NUM_SEATS
 
-    if arguments.worlds < 2:
-        raise ValueError(f"--worlds {arguments.worlds} is out of range: expected 2 or more")
     record = Record.read(arguments.record)
     seats = range(NUM_SEATS) if arguments.seat is None else [arguments.seat]
     errors = Console(stderr=True)

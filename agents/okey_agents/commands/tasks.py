@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from okey_agents.commands._arguments import seed, whole
+from okey_env.checks import MAX_DEALS, MAX_WORKERS
+
 HELP = "list the tasks of the benchmark, or measure how bots score on them"
 
 
@@ -15,9 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "bots", nargs="*", metavar="BOT", help="bots to measure (by default none: the tasks are listed)"
     )
     parser.add_argument("--only", metavar="TASK,…", help="on these tasks only")
-    parser.add_argument("--deals", type=int, default=1_000, metavar="N", help="each played in every seat (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="settles deals and bots")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
+    parser.add_argument(
+        "--deals", type=whole(2, MAX_DEALS), default=1_000, metavar="N", help="each played in every seat (%(default)s)"
+    )
+    parser.add_argument("--seed", type=seed, default=0, help="settles deals and bots")
+    parser.add_argument("--workers", type=whole(1, MAX_WORKERS), default=1, metavar="N", help="processes (%(default)s)")
     parser.add_argument("--into", type=Path, metavar="FILE", help="JSON file to which the scores are added")
 
 

@@ -27,5 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, and print the folder of the result."""
     from okey_agents.training.train import train
 
-    print(f"trained: {train(arguments.config, arguments.run, arguments.resume, overrides=pairs(arguments.settings))}")
+    overrides = pairs(arguments.settings, like="run.seed=2")
+    print(f"trained: {train(arguments.config, arguments.run, arguments.resume, overrides=overrides)}")
     return 0

@@ -25,6 +25,7 @@ from okey_agents.evaluate.state_file import StateFile
 from okey_agents.evaluate.statistics import clustered_interval
 from okey_agents.provenance import provenance
 from okey_env.bots import BotSpec
+from okey_env.checks import MAX_DEALS, whole_number
 from okey_env.engine.state import ENDED_BY_FINISH, ENDED_TRUNCATED, ENDED_VOID
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_SEATS
@@ -77,8 +78,7 @@ def evaluate(
         BotWarning: a bot failed at some of its moves.
     """
     state_path, records = options.get("state"), options.get("records")
-    if deals < 2:
-        raise ValueError(f"deals={deals} is out of range: an interval needs at least 2")
+    deals = whole_number("deals", deals, 2, MAX_DEALS, ", since an interval needs 2")
     specs = (challenger, *opponents_of(opponents))
     setup = Setup(specs, as_rules(rules), seed, options.get("move_limit", MOVE_LIMIT), records=records)
     player = ChunkPlayer(setup)

@@ -20,6 +20,7 @@ from okey_agents.evaluate.guard.alarms import alarms
 from okey_agents.evaluate.guard.bot_host import MOVE_LIMIT, WARM_UP, BotHost, BotLog, KnownFailures
 from okey_agents.evaluate.report import names_apart
 from okey_env.bots import Bot, BotSpec, make_bot
+from okey_env.checks import positive_number, seed_number
 from okey_env.engine.batch import apply_at, deal_all, observe_at
 from okey_env.engine.state import ENDED_BY_FINISH, NO_SEAT, NOT_ENDED, OBSERVATION, new_games
 from okey_env.record import Record
@@ -93,10 +94,8 @@ class Setup:
     """A folder to which the record of each round is written; None: no records."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.seed < 2**64:
-            raise ValueError(f"seed={self.seed} is out of range: expected 0 to 2**64 - 1")
-        if not self.move_limit > 0:
-            raise ValueError(f"move_limit={self.move_limit:g} is out of range: expected seconds, more than 0")
+        object.__setattr__(self, "seed", seed_number(self.seed))
+        positive_number("move_limit", self.move_limit, " of seconds")
 
 
 class ChunkPlayer:

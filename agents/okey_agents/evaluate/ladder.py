@@ -28,6 +28,7 @@ from okey_agents.evaluate.state_file import StateFile
 from okey_agents.evaluate.statistics import Interval, clustered_interval
 from okey_agents.provenance import provenance
 from okey_env.bots import BotSpec
+from okey_env.checks import MAX_DEALS, whole_number
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_SEATS
 
@@ -179,13 +180,11 @@ def _check(names: Sequence[str], deals: int, fewer: Mapping[str, int]) -> None:
     """Raise ValueError for bots or numbers of deals that make no ladder."""
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError(f"bots={', '.join(names)}: expected two or more, each once")
-    if deals < 2:
-        raise ValueError(f"deals={deals} is out of range: an interval needs at least 2")
+    whole_number("deals", deals, 2, MAX_DEALS, note=", since an interval needs 2")
     for name, number in fewer.items():
         if name not in names:
             raise ValueError(f"fewer deals for {name!r}: expected one of the bots {', '.join(names)}")
-        if not 2 <= number <= deals:
-            raise ValueError(f"fewer deals, {number} for {name!r}, is out of range: expected 2 to {deals}")
+        whole_number(f"fewer deals for {name!r}", number, 2, deals)
 
 
 def _chunks(names: Sequence[str], deals: int, fewer: Mapping[str, int]) -> list[Chunk]:

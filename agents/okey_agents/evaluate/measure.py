@@ -22,6 +22,7 @@ from okey_agents.evaluate.report import bot_report, warn_of_failures
 from okey_agents.evaluate.runner import ChunkRunner
 from okey_agents.evaluate.statistics import Interval, clustered_interval
 from okey_env.bots import BotSpec, choose_for, make_bot
+from okey_env.checks import MAX_DEALS, MAX_WORKERS, seed_number, whole_number
 from okey_env.round import derive_seed
 from okey_env.rules import as_rules
 from okey_env.tasks import Task
@@ -70,11 +71,10 @@ def measure(task: Task | str, bot: BotSpec, deals: int = 1_000, seed: int = 0, w
     Warns:
         BotWarning: the bot failed at some of its moves in the arena.
     """
-    task = task_of(task) if isinstance(task, str) else task
-    if deals < 2:
-        raise ValueError(f"deals={deals} is out of range: an interval needs at least 2")
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers={workers} is out of range: expected 1 or more")
+    task = task if isinstance(task, Task) else task_of(task)
+    deals, seed = whole_number("deals", deals, 2, MAX_DEALS, note=", since an interval needs 2"), seed_number(seed)
+    if workers is not None:
+        workers = whole_number("workers", workers, 1, MAX_WORKERS, ", or None")
     if task.plays_arena and task.learning_seat is None:
         return _in_arena(task, bot, deals, seed, workers)
     blocks = [(task, seed, first, min(BLOCK, deals - first)) for first in range(0, deals, BLOCK)]

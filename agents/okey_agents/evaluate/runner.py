@@ -15,6 +15,7 @@ from okey_agents.evaluate.guard.workers import num_cores, packed, play_in_order
 from okey_agents.evaluate.identity import identity_of
 from okey_agents.evaluate.state_file import StateFile
 from okey_agents.provenance import commit, versions
+from okey_env.checks import MAX_WORKERS, whole_number
 
 _WORTH_PROCESSES = 10.0  # seconds of work below which starting processes does not pay
 
@@ -33,8 +34,8 @@ class ChunkRunner:
     """
 
     def __init__(self, player: ChunkPlayer, chunks: Sequence[Chunk], workers: int | None) -> None:
-        if workers is not None and workers < 1:
-            raise ValueError(f"workers={workers} is out of range: expected 1 or more")
+        if workers is not None:
+            workers = whole_number("workers", workers, 1, MAX_WORKERS, ", or None")
         self._player = player
         self._chunks = chunks
         self._wanted = workers

@@ -21,6 +21,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.checks import float_of, shown
+
 _TRACE = 1e-3  # deals added beyond either hypothesis, so that both have a likelihood whatever was observed
 _HALVINGS = 60
 
@@ -39,11 +41,15 @@ class Sprt:
     beta: float = 0.05
 
     def __post_init__(self) -> None:
-        if not self.low < self.high:
-            raise ValueError(f"sprt={self.low:g}, {self.high:g}: expected two means of points a round, the lower first")
-        for name, rate in (("alpha", self.alpha), ("beta", self.beta)):
-            if not 0 < rate < 0.5:
-                raise ValueError(f"{name}={rate:g} is out of range: expected an error rate above 0 and below 1/2")
+        low, high = float_of(self.low), float_of(self.high)
+        if low is None or high is None or not low < high:
+            given = f"{shown(self.low)}, {shown(self.high)}"
+            raise ValueError(f"sprt={given}: expected two means of points a round, the lower first")
+        for name in ("alpha", "beta"):
+            rate = float_of(getattr(self, name))
+            if rate is None or not 0 < rate < 0.5:
+                given = shown(getattr(self, name))
+                raise ValueError(f"{name}={given}: expected an error rate above 0 and below 1/2")
 
     @property
     def bounds(self) -> tuple[float, float]:

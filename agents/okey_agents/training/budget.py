@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from okey_env.bots import BotSpec
+from okey_env.checks import positive_number, whole_number
 
 _FIRST_SHARE = 1 / 64
 """The share of the budget after which the first point of a learning curve is due."""
@@ -61,12 +62,11 @@ class Budget:
     ) -> None:
         if decisions is None and cpu_seconds is None:
             raise ValueError("decisions=None and cpu_seconds=None: expected a limit of at least one of them")
-        if decisions is not None and decisions < 1:
-            raise ValueError(f"decisions={decisions}: expected 1 or more, or None")
-        if cpu_seconds is not None and not cpu_seconds > 0:
-            raise ValueError(f"cpu_seconds={cpu_seconds:g}: expected more than 0, or None")
-        if points < 0:
-            raise ValueError(f"points={points}: expected 0 or more")
+        if decisions is not None:
+            decisions = whole_number("decisions", decisions, 1, note=", or None")
+        if cpu_seconds is not None:
+            cpu_seconds = positive_number("cpu_seconds", cpu_seconds, ", or None")
+        points = whole_number("points", points, 0, 10_000)
         self.decisions = decisions
         """The limit of decisions; None: there is none."""
         self.cpu_seconds = cpu_seconds
@@ -106,11 +106,10 @@ class Budget:
             make_bot: gives the bot as it is now, or its function from an `Observation` to an action.
 
         Raises:
-            ValueError: `decisions` has fallen.
+            ValueError: `decisions` has fallen, or is not a whole number.
         """
-        if decisions < self.decisions_spent:
-            raise ValueError(f"decisions={decisions}: expected {self.decisions_spent} or more, as many as before")
-        self.decisions_spent = int(decisions)
+        note = ", as many as before" if self.decisions_spent else ""
+        self.decisions_spent = whole_number("decisions", decisions, self.decisions_spent, note=note)
         if not self.curve:
             _use_one_torch_thread()  # torch may have been imported since
         share = self.share

@@ -36,6 +36,7 @@ from okey_agents.training.sections import (
     PolicyConfig,
     RunConfig,
 )
+from okey_env.checks import is_one_of, shown
 
 
 class Recipe(NamedTuple):
@@ -73,12 +74,14 @@ def config_from_dict(data: Mapping[str, Any]) -> Config:
     >>> config_from_dict({"maskable_ppo": {"epochs": 0}})
     Traceback (most recent call last):
         ...
-    ValueError: maskable_ppo.epochs = 0 is out of range: expected a whole number from 1 to 100
+    ValueError: maskable_ppo.epochs=0 is out of range: expected 1 to 100
     """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"{shown(data)} is not a configuration: expected tables of keys")
     run = data.get("run")
     recipe = run.get("recipe", RunConfig.recipe) if isinstance(run, Mapping) else RunConfig.recipe
-    if not isinstance(recipe, str) or recipe not in RECIPES:
-        raise ValueError(f"run.recipe = {recipe!r} is not a choice: expected {' or '.join(map(repr, RECIPES))}")
+    if not is_one_of(recipe, RECIPES):
+        raise ValueError(f"run.recipe={shown(recipe)} is not a choice: expected {' or '.join(map(repr, RECIPES))}")
     return read_sections(RECIPES[recipe].sections, data)
 
 
@@ -103,7 +106,7 @@ def load_config(path: Path, overrides: Mapping[str, str] | None = None) -> Confi
             raise ValueError(f"{name!r} is not a key of the configuration: expected section.key, like run.seed")
         keys = data.setdefault(section, {})
         if not isinstance(keys, dict):
-            raise ValueError(f"{section} = {keys!r} is not a section: expected a table of keys")
+            raise ValueError(f"{section}={shown(keys)} is not a section: expected a table of keys")
         keys[key] = override_value(text)
     try:
         return config_from_dict(data)

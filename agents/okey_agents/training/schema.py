@@ -13,6 +13,8 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
+from okey_env.checks import choice, named, real_number, shown, whole_number, yes_or_no
+
 
 class Between(NamedTuple):
     """The range of a number, both ends included."""
@@ -88,7 +90,7 @@ def read_sections(classes: Sequence[type[Section]], data: Mapping[str, Any]) -> 
     names = {section_name(cls): cls for cls in classes}
     for name in data:
         if name not in names:
-            raise ValueError(f"{name} is not a section of the configuration: expected one of {', '.join(names)}")
+            raise ValueError(f"{named(name)} is not a section of the configuration: expected one of {', '.join(names)}")
     config = Config(tuple(_read_section(cls, data.get(name, {}), name) for name, cls in names.items()))
     for section in config.sections:
         section.check(config)
@@ -98,12 +100,14 @@ def read_sections(classes: Sequence[type[Section]], data: Mapping[str, Any]) -> 
 def _read_section(cls: type[AnySection], data: Any, name: str) -> AnySection:
     """A section from a table of keys."""
     if not isinstance(data, Mapping):
-        raise ValueError(f"{name} = {data!r} is not a section: expected a table of keys")
+        raise ValueError(f"{name}={shown(data)} is not a section: expected a table of keys")
     hints = typing.get_type_hints(cls, include_extras=True)
     values = {}
     for key, value in data.items():
         if key not in hints:
-            raise ValueError(f"{name}.{key} is not a key of the configuration: expected one of {', '.join(hints)}")
+            raise ValueError(
+                f"{name}.{named(key)} is not a key of the configuration: expected one of {', '.join(hints)}"
+            )
         values[key] = _read_value(hints[key], value, f"{name}.{key}")
     return cls(**values)
 
@@ -115,32 +119,24 @@ def _read_value(hint: Any, value: Any, name: str) -> Any:
     if origin is Annotated:
         return _read_number(arguments[0], arguments[1], value, name)
     if origin is Literal:
-        if value not in arguments:
-            raise ValueError(f"{name} = {value!r} is not a choice: expected {' or '.join(map(repr, arguments))}")
-        return value
+        return choice(name, value, arguments)
     if origin is tuple:
         if not isinstance(value, list | tuple):
-            raise ValueError(f"{name} = {value!r} is not a list: expected values in brackets")
+            raise ValueError(f"{name}={shown(value)} is not a list: expected values in brackets")
         return tuple(_read_value(arguments[0], item, f"{name}[{i}]") for i, item in enumerate(value))
     if hint is bool:
-        if not isinstance(value, bool):
-            raise ValueError(f"{name} = {value!r} is not a switch value: expected true or false")
-        return value
+        return yes_or_no(name, value)
     if origin is types.UnionType:  # a name or a table, which the section checks itself
         return dict(value) if isinstance(value, Mapping) else value
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{name} = {value!r} is not a name: expected text")
+        raise ValueError(f"{name}={shown(value)} is not a name: expected text")
     return value
 
 
 def _read_number(kind: Any, between: Between, value: Any, name: str) -> int | float:
-    whole = kind is int
-    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not is_number or not between.low <= value <= between.high:  # NaN is not between
-        low, high = (int(between.low), int(between.high)) if whole else between
-        what = "whole number" if whole else "number"
-        raise ValueError(f"{name} = {value!r} is out of range: expected a {what} from {low} to {high}")
-    return int(value) if whole else float(value)
+    if kind is int:
+        return whole_number(name, value, int(between.low), int(between.high))
+    return real_number(name, value, *between)
 
 
 def override_value(text: str) -> Any:

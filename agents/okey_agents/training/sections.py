@@ -22,7 +22,7 @@ class GameConfig(Section):
         try:
             as_rules(self.rules)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"game.rules = {self.rules!r} are no rules: {error}") from None
+            raise ValueError(f"game.rules={self.rules!r} are no rules: {error}") from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +69,7 @@ class EnvConfig(Section):
         if base not in REWARDS:
             names = " or ".join(map(repr, REWARDS))
             raise ValueError(
-                f"env.reward = {self.reward!r} is not a choice: expected {names}, "
+                f"env.reward={self.reward!r} is not a choice: expected {names}, "
                 "perhaps with '+distance' or '+potential'"
             )
 

@@ -238,7 +238,7 @@ def test_the_report_as_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"deals": 1}, "deals=1 is out of range: an interval needs at least 2"),
+        ({"deals": 1}, "deals=1 is out of range: expected 2 to 100000000, since an interval needs 2"),
         ({"seed": -1}, "seed=-1 is out of range"),
         ({"workers": 0}, "workers=0 is out of range"),
         ({"move_limit": 0}, "move_limit=0 is out of range"),

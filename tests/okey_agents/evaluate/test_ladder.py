@@ -110,9 +110,9 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
             "fewer deals for 'search': expected one of the bots greedy, random",
         ),
         (("greedy", "random", "--fewer", "random=many"), "--fewer random=many: expected a bot and a whole number"),
-        (("greedy", "random", "--deals", "1"), "deals=1 is out of range"),
-        (("greedy", "random", "--deals", "2", "--seed", "-1"), "seed=-1 is out of range: expected 0 to 2**64 - 1"),
-        (("greedy", "random", "--deals", "2", "--workers", "0"), "workers=0 is out of range: expected 1 or more"),
+        (("greedy", "random", "--deals", "1"), "--deals: 1 is out of range: expected 2 to 100000000"),
+        (("greedy", "random", "--deals", "2", "--seed", "-1"), "--seed: -1 is out of range: expected 0 to 2**64 - 1"),
+        (("greedy", "random", "--deals", "2", "--workers", "0"), "--workers: 0 is out of range: expected 1 to 1024"),
         (("greedy", "random", "--into", "no/folder"), "--into: there is no folder 'no/folder'"),
     ],
 )

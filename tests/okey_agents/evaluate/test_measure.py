@@ -97,7 +97,7 @@ def test_misbehaviour_in_the_arena_is_told() -> None:
 
 
 def test_wrong_numbers() -> None:
-    with pytest.raises(ValueError, match="deals=1 is out of range"):
+    with pytest.raises(ValueError, match="deals=1 is out of range: expected 2 to"):
         measure("okey/Race-v0", "random", deals=1)
     with pytest.raises(ValueError, match="workers=0 is out of range"):
         measure("okey/Race-v0", "random", workers=0)

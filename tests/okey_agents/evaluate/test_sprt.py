@@ -52,7 +52,9 @@ def test_deals_that_all_come_out_alike_decide(value: float, decision: str) -> No
     assert test.decide(test.log_ratio(np.full(100, value))) == decision
 
 
-@pytest.mark.parametrize(("arguments", "message"), [((0.1, 0.1), "the lower first"), ((0, 1, 0.5), "alpha=0.5 is out")])
+@pytest.mark.parametrize(
+    ("arguments", "message"), [((0.1, 0.1), "the lower first"), ((0, 1, 0.5), "alpha=0.5: expected an error")]
+)
 def test_what_cannot_be_tested_is_said(arguments: tuple[float, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Sprt(*arguments)

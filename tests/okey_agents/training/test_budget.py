@@ -117,9 +117,9 @@ def test_torch_has_one_thread_also_if_it_is_imported_later(monkeypatch: pytest.M
     ("limits", "message"),
     [
         ({}, "decisions=None and cpu_seconds=None: expected a limit"),
-        ({"decisions": 0}, "decisions=0: expected 1 or more"),
-        ({"cpu_seconds": 0.0}, "cpu_seconds=0: expected more than 0"),
-        ({"decisions": 1, "points": -1}, "points=-1: expected 0 or more"),
+        ({"decisions": 0}, "decisions=0 is out of range: expected 1 or more"),
+        ({"cpu_seconds": 0.0}, "cpu_seconds=0.0 is out of range: expected more than 0"),
+        ({"decisions": 1, "points": -1}, "points=-1 is out of range: expected 0"),
     ],
 )
 def test_wrong_limits(limits: dict[str, Any], message: str) -> None:
@@ -130,5 +130,5 @@ def test_wrong_limits(limits: dict[str, Any], message: str) -> None:
 def test_decisions_do_not_fall() -> None:
     budget = Budget(decisions=10)
     budget.goes_on(5, lambda: "random")
-    with pytest.raises(ValueError, match="decisions=4: expected 5 or more"):
+    with pytest.raises(ValueError, match="decisions=4 is out of range: expected 5 or more"):
         budget.goes_on(4, lambda: "random")

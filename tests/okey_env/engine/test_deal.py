@@ -117,7 +117,7 @@ def test_open_indicator_is_one_that_the_named_tiles_leave() -> None:
         ({"indicator": "Y14"}, "'Y14' is not a face"),
         ({"racks": ("R1 Q2", None, None, None)}, "has 2 tiles"),
         ({"racks": (None, None, None)}, "expected 4 racks"),
-        ({"starter": 4}, "expected a seat 0 to 3"),
+        ({"starter": 4}, "starter=4 is not a seat: expected 0 to 3"),
         ({"indicator": "Y4", "stock": "R1 R1 R1"}, "R1 is dealt 3"),
         ({"indicator": "Y4", "stock": "R1 X"}, "'X' is not a tile"),
     ],

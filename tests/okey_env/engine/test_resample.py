@@ -441,7 +441,7 @@ def test_a_twin_shown_and_thrown_is_not_back_in_the_stock() -> None:
 
 def test_worlds_are_refused_in_words() -> None:
     round = Round("gamelake", seed=1)
-    with pytest.raises(ValueError, match="number=0 is out of range"):
+    with pytest.raises(ValueError, match="number=0 is out of range: expected 1 to"):
         worlds(round.observe(0), 0)
     while not round.over:
         round.apply(round.legal_actions()[0])

@@ -72,11 +72,11 @@ class ImitationConfig(Section):
         """Refuse a teacher without ratings where they are needed, and a run of imitation without decisions."""
         if self.softness and self.teacher not in _RATED:
             raise ValueError(
-                f"imitation.teacher = {self.teacher!r} does not rate its moves: with "
-                f"imitation.softness = {self.softness:g}, expected {' or '.join(map(repr, _RATED))}"
+                f"imitation.teacher={self.teacher!r} does not rate its moves: with "
+                f"imitation.softness={self.softness:g}, expected {' or '.join(map(repr, _RATED))}"
             )
         if config[RunConfig].recipe == "imitation" and self.decisions == 0:
-            raise ValueError("imitation.decisions = 0 is out of range: the recipe 'imitation' expects at least 1")
+            raise ValueError("imitation.decisions=0 is out of range: the recipe 'imitation' expects at least 1")
 
 
 def train_imitation(config: Config, folder: Path, resume: bool, console: Console) -> None:

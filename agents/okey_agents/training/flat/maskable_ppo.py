@@ -57,13 +57,13 @@ class MaskablePpoConfig(Section):
         """Refuse a number of opponents that cannot be seated, and minibatches larger than a rollout."""
         seats = config[OpponentsConfig].seats
         if len(seats) not in (1, 3):
-            raise ValueError(f"opponents.seats = {list(seats)} are no opponents: expected 1 name or 3")
+            raise ValueError(f"opponents.seats={list(seats)} are no opponents: expected 1 name or 3")
         batch = self.steps * config[EnvConfig].num_envs
         if batch < 2:
             raise ValueError(f"maskable_ppo.steps × env.num_envs = {batch} is out of range: expected at least 2")
         if self.minibatch > batch:
             raise ValueError(
-                f"maskable_ppo.minibatch = {self.minibatch} is out of range: expected at most "
+                f"maskable_ppo.minibatch={self.minibatch} is out of range: expected at most "
                 f"maskable_ppo.steps × env.num_envs = {batch}"
             )
 

@@ -58,7 +58,7 @@ class MonteCarloConfig(Section):
         """Refuse more than one opponent."""
         seats = config[OpponentsConfig].seats
         if len(seats) != 1:
-            raise ValueError(f"opponents.seats = {list(seats)}: the recipe 'monte_carlo' expects 1 name")
+            raise ValueError(f"opponents.seats={list(seats)}: the recipe 'monte_carlo' expects 1 name")
 
 
 def train_monte_carlo(config: Config, folder: Path, resume: bool, console: Console) -> None:

@@ -66,7 +66,7 @@ class PpoConfig(Section):
         """Refuse games that cannot be cut into shards."""
         games = config[EnvConfig].num_envs
         if games % SHARDS:
-            raise ValueError(f"env.num_envs = {games}: the recipe 'ppo' expects a multiple of {SHARDS}")
+            raise ValueError(f"env.num_envs={games}: the recipe 'ppo' expects a multiple of {SHARDS}")
 
 
 def train_ppo(config: Config, folder: Path, resume: bool, console: Console) -> None:

@@ -53,11 +53,11 @@ def test_a_soft_lesson_is_the_softmax_of_the_ratings(games: SelfPlay) -> None:
 
 def test_a_configuration_that_nothing_can_be_learned_from_is_refused() -> None:
     with pytest.raises(
-        ValueError, match=r"imitation.teacher = 'greedy' does not rate its moves: .* 'efficient' or 'expert'"
+        ValueError, match=r"imitation.teacher='greedy' does not rate its moves: .* 'efficient' or 'expert'"
     ):
         config_from_dict({"imitation": {"teacher": "greedy", "softness": 0.4}})
     with pytest.raises(
-        ValueError, match=r"imitation.decisions = 0 is out of range: the recipe 'imitation' expects at least 1"
+        ValueError, match=r"imitation.decisions=0 is out of range: the recipe 'imitation' expects at least 1"
     ):
         config_from_dict({"run": {"recipe": "imitation"}})
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from okey_env import hands
+from okey_env import hands, tiles
 from okey_env.engine import hand
 from tests.hand_oracle import FAMILIES
 
@@ -54,8 +54,8 @@ def changed(kind: int, count: int) -> Any:
         (changed(51, 1), "the rack has 16 tiles: expected 14 or 15"),
         (np.array([RACK, changed(51, 1)]), "rack 1 has 16 tiles: expected 14 or 15"),
         (np.array([RACK, changed(51, 9)]), r"rack 1: kind 51 \(Y13\) has a count of 9"),
-        (RACK[:52], r"counts are \(52,\): expected an array \(53,\) or \(N, 53\)"),
-        (RACK.tolist(), r"counts are list: expected an array"),
+        (RACK[:52], r"counts are an array \(52,\): expected an array \(53,\) or \(N, 53\)"),
+        (RACK.tolist(), r"counts are a list: expected an array"),
         (RACK.astype(np.float32), "counts have dtype float32: expected uint8"),
     ],
 )
@@ -72,7 +72,7 @@ def test_wrong_sizes_and_words_are_named() -> None:
         hands.throw_distances(fourteen)
     with pytest.raises(ValueError, match="the rack has 15 tiles: expected 14"):
         hands.useful_kinds(RACK)
-    with pytest.raises(ValueError, match="by is 'runs': expected 'any', 'melds' or 'pairs'"):
+    with pytest.raises(ValueError, match="by='runs' is not a choice: expected 'any', 'melds' or 'pairs'"):
         hands.finishing_kinds(RACK, by="runs")  # type: ignore[arg-type]  # wrong on purpose
 
 
@@ -113,3 +113,30 @@ def test_cover_at_least_is_a_question_about_cover() -> None:
     assert [hand.cover_at_least(once, twice, True, tiles) for tiles in range(16)] == [
         tiles <= covered for tiles in range(16)
     ]
+
+
+def test_a_kind_whose_copies_are_all_in_the_rack_is_never_useful() -> None:
+    """Neither a third wild tile nor a third false joker can come, and no second tile of the indicator's face."""
+    okey, indicator = "Y5", "Y4"
+    rack = hands.parse("R1 R2 R3 | B5 B6 B7 | K9 Y9 R9 | Y1 B3 K12 | * *", okey)
+    assert hands.melds_distance(rack) > 0
+    assert not hands.useful_kinds(rack)[52]
+    assert not hands.analyse(rack).useful[52]
+    jokers = hands.parse("F F Y6 Y7 | B5 B6 B7 | K9 Y9 R9 | R1 R2 R3 | K12", okey)
+    assert hands.useful_kinds(jokers)[52]
+    assert not hands.useful_kinds(jokers)[tiles.parse_face(okey)]
+    twin = tiles.parse_face(indicator)
+    waits = hands.parse("Y4 B4 R9 R10 R11 K1 K2 K3 B7 B8 B9 B10 B11 R4", okey)
+    # a group and a run that both want a Y4
+    both = hands.parse("R4 B4 | Y2 Y3 Y4 | K1 K2 K3 K4 | R9 R10 R11 R12 | B13", okey)
+    assert hands.useful_kinds(both)[twin]
+    assert not hands.useful_kinds(both, indicator=indicator)[twin]
+    batch = np.stack([both, waits, both])
+    without = hands.useful_kinds(batch, indicator=twin)
+    assert not without[:, twin].any()
+    others = np.delete(np.arange(53), twin)
+    assert (without[:, others] == hands.useful_kinds(batch)[:, others]).all()
+    found = hands.analyse(batch, indicator=indicator)
+    assert not found.useful[:, twin].any()
+    assert not found.useful_after[:, :, twin].any()
+    assert (hands.useful_kinds(jokers, indicator=indicator) == hands.useful_kinds(jokers)).all()  # none is in the rack
