@@ -1,6 +1,7 @@
 """A state file belongs to bots that do the same, not to bots that are called the same."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def functions() -> list[Any]:
 
 
 def made_of(moves: str, **fields: Any) -> Any:
-    kind = type("Mine", (), {"act": eval(moves), **fields})
+    kind: Any = type("Mine", (), {"act": eval(moves), **fields})
     return kind()
 
 
@@ -51,7 +52,7 @@ def test_functions_of_one_name_that_do_different_things_differ() -> None:
 
 
 def test_objects_differ_by_their_methods_and_by_what_they_hold() -> None:
-    objects = [
+    objects: list[Callable[[], Any]] = [
         lambda: made_of("lambda self, o: 0"),
         lambda: made_of("lambda self, o: 1"),
         lambda: made_of("lambda self, o: 0", level=1),
