@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 from rich.table import Table
 
 from okey_agents.bots.greedy import GreedyBot
+from okey_agents.console import PlainConsole
 from okey_agents.evaluate.arena import evaluate
 from okey_agents.provenance import provenance
 from okey_env import hands
@@ -78,7 +78,7 @@ def run(json_file: Path | None = None, seconds: float = 1.0) -> None:
         json_file: a file to which the line is written as well; None: none.
         seconds: how long each case is timed at least.
     """
-    console = Console()
+    console = PlainConsole()
     notes: list[str] = []
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     rows = []

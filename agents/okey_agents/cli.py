@@ -17,6 +17,7 @@ from importlib import metadata
 from typing import NoReturn, Protocol, cast
 
 from okey_agents import commands
+from okey_agents.console import plain_streams, printable
 from okey_agents.errors import BotFailureError, BotWarning
 
 _TRAINING_PACKAGES = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "onnx", "onnxscript", "onnxruntime")
@@ -39,7 +40,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: the exit status is not 0, or help was asked for.
     """
+    plain_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        _main(given)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, so that a closed pipe is noticed before Python ends
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)  # as shells report a pipe whose reader has gone: `okey bots | head -1`
+
+
+def _main(given: Sequence[str]) -> None:
     if not given or given[0] in ("-h", "--help"):
         print(_overview())
         return
@@ -56,13 +68,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BotWarning)  # what is printed says it
             status = _run(verb, rest)
+    except BrokenPipeError:
+        raise
     except KeyboardInterrupt:
         sys.exit(130)  # as shells report an interrupt
     except (ValueError, OSError, ModuleNotFoundError, BotFailureError) as error:
         sentence = _sentence(verb, error)
         if sentence is None or os.environ.get("OKEY_TRACEBACK"):
             raise
-        print(f"okey: {sentence}", file=sys.stderr)
+        print(f"okey: {printable(sentence)}", file=sys.stderr)
         sys.exit(1)
     if status:
         sys.exit(status)

@@ -13,10 +13,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Print each bot's name and the first line of the docstring of its entry point."""
     from importlib.metadata import entry_points
 
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from okey_agents.console import PlainConsole
     from okey_env.bots import BOTS_GROUP, make_bot
 
     grid = Table("name", "what it is")
@@ -27,5 +27,5 @@ def run(arguments: argparse.Namespace) -> int:
         except ValueError as error:
             what = Text(str(error), style="red")
         grid.add_row(name, what)
-    Console().print(grid)
+    PlainConsole().print(grid)
     return 0

@@ -66,8 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, and write and print the report."""
-    from rich.console import Console
-
+    from okey_agents.console import PlainConsole
     from okey_agents.evaluate.arena import evaluate
     from okey_agents.evaluate.sprt import Sprt
 
@@ -90,5 +89,5 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.json is not None:
         report.write_json(arguments.json)
-    report.print(Console())
+    report.print(PlainConsole())
     return 0

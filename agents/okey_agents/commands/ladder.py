@@ -46,8 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the ladder, and write and print it."""
-    from rich.console import Console
-
+    from okey_agents.console import PlainConsole
     from okey_agents.evaluate.ladder import play_ladder
     from okey_agents.evaluate.ladder_page import print_ladder, write_page
 
@@ -65,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.into is not None:
         write_page(ladder, arguments.into)
-    print_ladder(ladder, Console())
+    print_ladder(ladder, PlainConsole())
     return 0
 
 

@@ -25,28 +25,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Review the record, and print the costliest decisions and a line for each player."""
-    from rich.console import Console
     from rich.progress import track
 
     from okey_agents.coach.review import review
+    from okey_agents.console import PlainConsole, one_line
     from okey_env.record import Record
     from okey_env.tiles import NUM_SEATS
 
     record = Record.read(arguments.record)
     seats = range(NUM_SEATS) if arguments.seat is None else [arguments.seat]
-    errors = Console(stderr=True)
+    errors = PlainConsole(stderr=True)
     notes = list(track(review(record, seats, arguments.worlds), "reviewing", console=errors, transient=True))
-    console = Console(highlight=False)
+    console = PlainConsole()
     costly = sorted((note for note in notes if note.cost > 0), key=lambda note: -note.cost)
     for note in costly[: arguments.most]:
-        where = f"round {note.round + 1}, throw {note.throws + 1}, {record.players[note.seat]} (line {note.line})"
-        console.print(f"{where}: {note.text()}\n", soft_wrap=True, markup=False)
+        where = (
+            f"round {note.round + 1}, throw {note.throws + 1}, {one_line(record.players[note.seat])} (line {note.line})"
+        )
+        console.print(f"{where}: {note.text()}\n", soft_wrap=True)
     for seat in seats:
         own = [note for note in notes if note.seat == seat]
         agreed = sum(note.played.action == note.best.action for note in own)
         given = sum(note.cost for note in own)
-        console.print(
-            f"{record.players[seat]}: {len(own)} decisions, {agreed} as the coach, {given:.2f} points given away",
-            markup=False,
-        )
+        name, count = one_line(record.players[seat]), len(own)
+        console.print(f"{name}: {count} decisions, {agreed} as the coach, {given:.2f} points given away")
     return 0

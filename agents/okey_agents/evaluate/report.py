@@ -12,6 +12,7 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
+from okey_agents.console import PlainConsole, one_line
 from okey_agents.errors import BotWarning
 from okey_agents.evaluate.guard.bot_host import BotLog
 from okey_agents.evaluate.sprt import Sprt
@@ -65,10 +66,10 @@ def warn_of_failures(bots: Iterable[BotReport]) -> None:
 
 
 def names_apart(names: Sequence[str]) -> list[str]:
-    """Names that are all different: the second of one name has (2) after it."""
+    """Names that are all different and take one line: the second of one name has (2) after it."""
     counts: Counter[str] = Counter()
     apart = []
-    for name in names:
+    for name in map(one_line, names):
         counts[name] += 1
         apart.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
     return apart
@@ -163,7 +164,7 @@ class Report:
 
     def __str__(self) -> str:
         """What `print` shows, as plain text."""
-        console = Console(file=io.StringIO(), width=100, markup=False, emoji=False, highlight=False, color_system=None)
+        console = PlainConsole(file=io.StringIO(), width=100, color_system=None)
         self.print(console)
         file = console.file
         assert isinstance(file, io.StringIO)
@@ -173,7 +174,7 @@ class Report:
         """Print the report, and before it which bots failed."""
         for bot in (self.challenger, *self.opponents):
             if bot.failures:
-                console.print(f"{bot.name} failed: {bot.failures}", style="bold red", markup=False, highlight=False)
+                console.print(f"{bot.name} failed: {bot.failures}", style="bold red")
         against = ", ".join(bot.name for bot in self.opponents)
         grid = Table(title=f"{self.challenger.name} against {against}", show_header=False, title_justify="left")
         grid.add_column()

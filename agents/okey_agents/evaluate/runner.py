@@ -4,10 +4,10 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from okey_agents.bots.compiled import CompiledBot
+from okey_agents.console import PlainConsole
 from okey_agents.errors import BotFailureError
 from okey_agents.evaluate.chunks import Chunk, ChunkPlayer, ChunkResult, Setup
 from okey_agents.evaluate.guard.processes import is_importable
@@ -93,8 +93,8 @@ class ChunkRunner:
 
 def progress_bar(shown: bool) -> Progress:
     """A progress bar on stderr; without effect unless `shown`."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=PlainConsole(stderr=True), transient=True, disable=not shown)
 
 
 def _check_bots(player: ChunkPlayer, result: ChunkResult) -> None:

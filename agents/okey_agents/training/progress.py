@@ -7,6 +7,8 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from okey_agents.console import PlainConsole
+
 SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -37,13 +39,13 @@ class ProgressStage:
         self._total = total
         self._before = self._done = done
         self._decisions_before = self._decisions = decisions
-        self._console = console or Console(stderr=True)
+        self._console = console or PlainConsole(stderr=True)
         self._began = self._said = time.monotonic()
         self._bar: Progress | None = None
         self._task = TaskID(0)
         if self._console.is_terminal:
             self._bar = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 TextColumn("{task.fields[state]}", markup=False),
                 console=self._console,

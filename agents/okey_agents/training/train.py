@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from okey_agents.console import PlainConsole
 from okey_agents.training.recipes import RECIPES, load_config
 from okey_agents.training.schema import Config
 from okey_agents.training.sections import RunConfig
@@ -52,5 +53,5 @@ def train_config(config: Config, folder: Path, *, resume: bool = False, console:
     Raises:
         ValueError: the configuration does not fit the folder.
     """
-    RECIPES[config[RunConfig].recipe].train(config, folder, resume, console or Console(stderr=True))
+    RECIPES[config[RunConfig].recipe].train(config, folder, resume, console or PlainConsole(stderr=True))
     return folder
