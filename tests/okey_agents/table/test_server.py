@@ -18,7 +18,7 @@ from okey_env.bots import make_bot
 from okey_env.match import Match
 from okey_env.record import Record
 from okey_env.rules import PRESETS, SWITCHES, Rules
-from tests.okey_agents.table.playing import ORIGIN, Player, local_server
+from tests.okey_agents.table.playing import ORIGIN, Player, changed, local_server
 
 FINISHED = "R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y11 Y12 Y13 * K2"  # with Y5 for the okey
 
@@ -366,7 +366,8 @@ def test_what_makes_no_sense_at_a_table() -> None:
         ]:
             player.session.send_text(json.dumps(message))
             assert player.wait_for("error")["code"] == code, message
-        server.tables.sessions[player.view["table"]].broadcast()
+            assert len(player.heard[-1]) < 400, message
+        player.send("whole")
         assert player.wait_for("view")["round"]["rack"] == rack
 
 
@@ -381,10 +382,13 @@ def test_too_many_messages_tables_and_connections() -> None:
         assert player.wait_for("error")["code"] == "malformed"
         assert player.refused("nothing")["code"] in ("malformed", "too_fast")
         assert player.refused("nothing")["code"] == "too_fast"
-        with server.player(), server.client.websocket_connect("/socket", headers=ORIGIN) as third:
-            assert json.loads(third.receive_text())["code"] == "too_many_connections"
-            with pytest.raises(WebSocketDisconnect):
-                third.receive_text()
+        with server.player() as second:
+            second.send("sit", token=player.token)
+            second.wait_for("view")
+            with server.client.websocket_connect("/socket", headers=ORIGIN) as third:
+                assert json.loads(third.receive_text())["code"] == "too_many_connections"
+                with pytest.raises(WebSocketDisconnect):
+                    third.receive_text()
         with server.player() as other:
             assert other.view == {}
 
@@ -455,12 +459,15 @@ def test_the_wire_names_no_tile_that_the_seat_may_not_know() -> None:
             player.act("draw" if player.round["phase"] == "draw" else f"throw {tiles[-1]}")
             player.wait_for("view")
         assert table.match.round.over
+        shown: dict[str, Any] = {}
         for text in player.heard:
             message = json.loads(text)
-            if message["type"] == "view" and message["stage"] == "play":
-                round = message["round"]
-                assert "result" in message
-                assert message["result"] is None
+            earlier, shown = shown, message if message["type"] == "view" else shown
+            if message["type"] == "change":
+                shown = changed(earlier, message)
+            if message["type"] in ("view", "change") and shown["stage"] == "play":
+                round = shown["round"]
+                assert shown["result"] is None
                 public = {tile for _, event, tile in round["events"] if event != "draw" and tile}
                 drawn = [tile for seat, event, tile in round["events"] if event == "draw" and seat != 0]
                 assert drawn == [None] * len(drawn)
@@ -638,7 +645,7 @@ def test_tables_outlive_the_server(tmp_path: Path) -> None:
         player.send("sit", token=token)
         view = player.wait_for("view")
         seen["round"]["rack"] = rack
-        assert view == seen
+        assert {**view, "version": 0} == {**seen, "version": 0}
 
 
 def test_a_damaged_or_foreign_file_of_tables(tmp_path: Path) -> None:
@@ -652,7 +659,7 @@ def test_a_kept_table_that_cannot_be_played_again_is_left_out(tmp_path: Path, ca
         table_id = player.create()["table"]
         table = server.tables.sessions[table_id].table
         kept = table.to_json()
-        server.tables._store.save(
+        server.tables._keeper._store.save(
             {
                 "older": json.dumps({**kept, "id": "older", "version": 0}),
                 "bad": json.dumps({**kept, "id": "bad", "played": [[7, 7, 7]]}),

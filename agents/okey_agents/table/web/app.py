@@ -15,7 +15,7 @@ from okey_agents.table.web.connection import Connection
 from okey_agents.table.web.table_server import TableServer
 
 STATIC = Path(__file__).parent / "static"
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "testserver"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS = [
     (
         b"content-security-policy",

@@ -19,7 +19,7 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD, face_text, kind_text, kin
 
 def view(table: Table, number: int | None) -> dict[str, Any]:
     """The table as seat `number` may see it, or as somebody who watches (None) may."""
-    match = table.match
+    match, scores = table.match, table.match.scores
     return {
         "type": "view",
         "table": table.id,
@@ -36,10 +36,12 @@ def view(table: Table, number: int | None) -> dict[str, Any]:
                 "taken": seat.bot is not None or seat.token is not None,
                 "here": seat.bot is not None or seat.here > 0,
                 "ready": seat.ready,
-                "score": match.scores[i],
+                "score": scores[i],
+                "replaced": seat.replaced,
             }
             for i, seat in enumerate(table.seats)
         ],
+        "preparing": list(table.preparing),
         "match": {
             "round": len(match.earlier) + 1,
             "over": match.over,
@@ -69,7 +71,7 @@ def round_view(table: Table, number: int | None) -> dict[str, Any]:
         "shown_by": None if seen.shown_by is None else _seat_of(seen, seen.shown_by),
         "tiles": [14 + (seen.phase == "throw" and _seat_of(seen, seen.turn) == seat) for seat in range(NUM_SEATS)],
         "heaps": _heaps(seen),
-        "rack": rack.places if rack else None,
+        "rack": list(rack.places) if rack else None,
         "down": sorted(rack.down) if rack else [],
         "may": {
             "draw": actions.DRAW in may,
