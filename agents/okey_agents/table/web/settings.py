@@ -65,10 +65,11 @@ class Settings:
         switches = given.get("switches", {})
         if not isinstance(switches, dict):
             raise _bad(f"switches={short(switches)}: expected a mapping of switches of the rules")
+        preset = _choice("preset", given.get("preset", "gamelake"), tuple(PRESETS))
         try:
             if "preset" in switches:
                 raise ValueError("preset is not a switch of the rules: expected it beside them")
-            rules = as_rules({"preset": given.get("preset", "gamelake"), **switches})
+            rules = as_rules({"preset": preset, **switches})
         except (ValueError, TypeError) as error:
             raise _bad(str(error)[:300]) from None
         rack_check = _choice("rack_check", given.get("rack_check", "free"), RACK_CHECKS)

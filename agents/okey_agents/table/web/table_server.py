@@ -57,6 +57,7 @@ class Limits:
     connections_per_seat: int = 8
     sockets: int = 600
     """Connections of any kind; fewer if the system allows fewer open files."""
+    sockets_per_address: int = 250
     first_message: float = 20.0
     """Seconds that a connection has to say something."""
     message_size: int = 4096

@@ -5,6 +5,7 @@ with all its tiles.
 """
 
 import dataclasses
+import weakref
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def view(table: Table, number: int | None) -> dict[str, Any]:
             "round": len(match.earlier) + 1,
             "over": match.over,
             "winners": list(match.winners),
-            "history": [score_line(round) for round in rounds_over(table)],
+            "history": _history(table),
         },
         "round": round_view(table, number) if table.started else None,
         "result": result(match.round) if match.round.over else None,
@@ -128,6 +129,18 @@ def _heaps(seen: Observation) -> list[list[str]]:
 def rounds_over(table: Table) -> list[Round]:
     """The rounds of this match that have ended."""
     return [*table.match.earlier, *([table.match.round] if table.match.round.over else [])]
+
+
+def _history(table: Table) -> list[dict[str, Any]]:
+    """The score sheet; the lines of earlier rounds, which do not change any more, are made once."""
+    for round in table.match.earlier:
+        if round not in _LINES:
+            _LINES[round] = score_line(round)
+    now = table.match.round
+    return [*(_LINES[round] for round in table.match.earlier), *([score_line(now)] if now.over else [])]
+
+
+_LINES: weakref.WeakKeyDictionary[Round, dict[str, Any]] = weakref.WeakKeyDictionary()
 
 
 def score_line(round: Round) -> dict[str, Any]:
