@@ -35,7 +35,7 @@ def make_app(server: TableServer, hosts: Collection[str] = ()) -> Starlette:
         hosts: names under which browsers may connect, in addition to loopback's names and plain addresses. A page of
             another origin may not connect, whatever name it has made point here.
     """
-    allowed = _LOOPBACK | set(hosts)
+    allowed = _LOOPBACK | {name.lower() for name in hosts}
 
     async def socket(websocket: WebSocket) -> None:
         if same_origin(websocket.headers, allowed):

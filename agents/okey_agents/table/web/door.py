@@ -133,7 +133,7 @@ def protocols(limits: Limits) -> tuple[type[asyncio.Protocol], type[asyncio.Prot
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             door.come(transport)
-            self._answered: object = None
+            self._answered: Any = None
             self._timer = self.loop.call_later(limits.first_message, self._look)
 
         def _look(self) -> None:

@@ -12,11 +12,16 @@ import os
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from okey_agents.table.web.store import Store
 from okey_env.match import Match
 from okey_env.record import Record
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _log = logging.getLogger(__name__)
 
@@ -33,11 +38,17 @@ class Keeper:
         record_bytes: and how many bytes they may have together.
 
     Raises:
-        ValueError: the file of tables is not one.
+        ValueError: the file of tables is not one, or another server keeps its tables in this folder.
+        OSError: the folder cannot be made or written.
     """
 
     def __init__(self, data: Path | None, records: int, record_bytes: int) -> None:
-        self._store = Store(data / "tables.sqlite" if data else None)
+        self._lock = _locked(data) if data else None
+        try:
+            self._store = Store(data / "tables.sqlite" if data else None)
+        except BaseException:
+            self._unlock()
+            raise
         self._folder = data / "records" if data else None
         self._most_records, self._most_bytes = records, record_bytes
         self._thread = ThreadPoolExecutor(1, "okey-disk")
@@ -157,9 +168,31 @@ class Keeper:
         self._fault = fault
 
     def close(self) -> None:
-        """Close the file of tables."""
+        """Close the file of tables and give up the folder."""
         self._thread.shutdown()
         self._store.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    """A file of a folder, locked while it is open; the system gives the lock up if this process ends."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = (folder / "tables.lock").open("ab")
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise ValueError(
+            f"another `okey play` keeps its tables in {folder}: close it, or name another folder with --data"
+        ) from None
+    except OSError:
+        pass  # some network drives have no locks
+    return file
 
 
 def text_of(match: Match, players: tuple[str, ...]) -> str:

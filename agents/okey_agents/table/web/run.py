@@ -20,6 +20,10 @@ _BACKLOG = 128
 """Connections that wait to be accepted."""
 
 
+class CannotListenError(Exception):
+    """The address is in use, or does not exist here."""
+
+
 def serve(
     host: str,
     port: int,
@@ -40,8 +44,9 @@ def serve(
         browser: whether to open the page.
 
     Raises:
-        OSError: the address is in use or does not exist here.
-        ValueError: a bot cannot be loaded, or the file of tables is not one.
+        CannotListenError: the address is in use or does not exist here.
+        ValueError: a bot cannot be loaded, the file of tables is not one, or another server uses the folder.
+        OSError: the folder cannot be written.
     """
     for spec in bots.values():
         make_bot(spec)  # so that a folder without a bot is reported now, and not in the middle of a game
@@ -60,14 +65,18 @@ def listening(host: str, port: int) -> Listener:
     """A socket that listens at an address.
 
     Raises:
-        OSError: the address is in use or does not exist here; the sentence names it.
+        CannotListenError: the address is in use or does not exist here; the sentence names it.
     """
     try:
+        if not host:
+            raise ValueError("expected an address, or a name of this machine")
+        if not 0 <= port <= 65_535:
+            raise ValueError("expected a port from 0 to 65535")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return Listener(fileno=socket.create_server((host, port), family=family, backlog=_BACKLOG).detach())
-    except (OSError, UnicodeError, OverflowError) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise OSError(f"cannot listen on host {host!r}, port {port}: {reason}") from None
+        raise CannotListenError(f"cannot listen on host {host!r}, port {port}: {reason}") from None
 
 
 def configuration(tables: TableServer, names: Collection[str] = ()) -> uvicorn.Config:

@@ -26,13 +26,13 @@ class Store:
             return
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)
-        self._file = sqlite3.connect(path, check_same_thread=False)
         try:
+            self._file = sqlite3.connect(path, check_same_thread=False)
             with self._file:
                 self._file.execute("CREATE TABLE IF NOT EXISTS tables (id TEXT PRIMARY KEY, kept TEXT NOT NULL)")
                 self._file.execute("CREATE TABLE IF NOT EXISTS set_aside (id TEXT, kept TEXT, why TEXT)")
         except sqlite3.DatabaseError as error:
-            self._file.close()
+            self.close()
             raise ValueError(
                 f"{path} holds no tables that can be read ({error}): move it away, or name another folder"
             ) from None
