@@ -1,7 +1,6 @@
 """A table's server without a network, and a player who talks to it; for tests."""
 
 import contextlib
-import copy
 import json
 import time
 from collections.abc import Iterator
@@ -10,32 +9,12 @@ from typing import Any
 from starlette.testclient import TestClient, WebSocketTestSession
 
 from okey_agents.table.web.app import make_app
+from okey_agents.table.web.changes import changed
 from okey_agents.table.web.table_server import Limits, TableServer
 
 ORIGIN = {"origin": "http://testserver"}
 AT_ONCE = Limits(grace=0.0, messages_per_second=1e6, burst=10**6, tolerance=10**6)
 """Limits under which nobody waits."""
-
-
-def changed(view: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    """The view after a change, as the page makes it."""
-
-    def found(keys: list[str]) -> Any:
-        value: Any = view
-        for key in keys:
-            value = value[int(key)] if isinstance(value, list) else value[key]
-        return value
-
-    view = {**copy.deepcopy(view), "version": change["version"]}
-    for path, length in change.get("cut", {}).items():
-        del found(path.split("."))[length:]
-    for path, new in change.get("set", {}).items():
-        *keys, last = path.split(".")
-        holder = found(keys)
-        holder[int(last) if isinstance(holder, list) else last] = new
-    for path, new in change.get("add", {}).items():
-        found(path.split(".")).extend(new)
-    return view
 
 
 class Player:

@@ -9,14 +9,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from okey_agents.table.web.changes import changes
+from okey_agents.table.web.changes import changed, changes
 from okey_agents.table.web.settings import Settings
 from okey_agents.table.web.table import Table
 from okey_agents.table.web.table_server import Session
 from okey_agents.table.web.views import view
 from okey_env.bots import make_bot
 from okey_env.match import Match
-from tests.okey_agents.table.playing import changed, local_server
+from tests.okey_agents.table.playing import local_server
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(2, 9), st.text("RB*", max_size=2))
 VALUES = st.recursive(

@@ -74,7 +74,10 @@ class Wire:
                 if len(self._data) >= start + length:
                     frame = self._data[0] & 15, self._data[start : start + length]
                     self._data = self._data[start + length :]
-                    return frame
+                    if frame[0] != 9:
+                        return frame
+                    self.send(frame[1], 10)  # a ping is answered by a pong
+                    continue
             self._more()
 
     def wait_for(self, kind: str) -> dict[str, Any]:

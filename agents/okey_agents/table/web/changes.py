@@ -13,6 +13,7 @@ The page applies changes in `static/changes.js`. A change is computed from two v
 so it cannot tell more than these views do.
 """
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -55,3 +56,27 @@ def _all_new(old: list[Any], new: list[Any]) -> bool:
         return False
     differ = sum(before != after for before, after in zip(old, new, strict=False))
     return bool(4 * differ > len(new))
+
+
+def changed(view: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """The view after a change, for clients in Python, such as tests; the old one stays as it is.
+
+    >>> changed({"seats": [{"score": 20}]}, {"type": "change", "version": 1, "set": {"seats.0.score": 18}})
+    {'seats': [{'score': 18}], 'version': 1}
+    """
+    new = {**copy.deepcopy(dict(view)), "version": change["version"]}
+    for path, length in change.get("cut", {}).items():
+        del _found(new, path.split("."))[length:]
+    for path, value in change.get("set", {}).items():
+        *keys, last = path.split(".")
+        holder = _found(new, keys)
+        holder[int(last) if isinstance(holder, list) else last] = value
+    for path, values in change.get("add", {}).items():
+        _found(new, path.split(".")).extend(values)
+    return new
+
+
+def _found(value: Any, keys: list[str]) -> Any:
+    for key in keys:
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    return value

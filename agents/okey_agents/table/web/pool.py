@@ -17,8 +17,8 @@ Result = TypeVar("Result")
 
 _QUICK = 0.1
 """Seconds: a call that takes longer is slow, and the next one with the same key is expected to be."""
-PREPARE_SECONDS = 300.0
-"""Seconds that preparing may take. Compiling everything takes a minute on a machine that does nothing else."""
+PREPARE_SECONDS = 600.0
+"""Seconds that preparing may take. Compiling everything takes a minute, and ten times as long on a busy machine."""
 
 
 class Needs(NamedTuple):

@@ -48,16 +48,16 @@ class Limits:
     """How much one server accepts. docs/table.md says why the limits for an address are as large as they are."""
 
     tables: int = 200
-    tables_per_address: int = 60
+    tables_per_address: int = 120
     """Tables with somebody at them, or changed in the last hour, that one address has set up."""
     tables_per_connection: int = 20
     connections: int = 400
     """WebSockets; when there are as many, the one that has been silent longest and sits nowhere makes room."""
-    connections_per_address: int = 150
+    connections_per_address: int = 300
     connections_per_seat: int = 8
     sockets: int = 600
     """Connections of any kind; fewer if the system allows fewer open files."""
-    sockets_per_address: int = 250
+    sockets_per_address: int = 450
     first_message: float = 20.0
     """Seconds that a connection has to say something."""
     message_size: int = 4096
@@ -112,6 +112,8 @@ class Session:
         """By seat and name of the bot."""
         self.failures: collections.Counter[tuple[str, str]] = collections.Counter()
         """By match and bot: moves that had to be replaced."""
+        self.advice: tuple[tuple[str, int], asyncio.Future[dict[str, Any]]] | None = None
+        """The coach's advice for a position: the match and its moves."""
         self.recorded: tuple[str, int] | None = None
         """The record that was last given to be written: its name and how many rounds it has."""
         self._sent: dict[int | None, dict[str, Any]] = {}
@@ -457,9 +459,14 @@ class TableServer:
             raise Refused("not_your_turn", f"it is the turn of seat {turn}", turn=turn)
         moves, observation = table.moves, table.match.round.observe(seat)
         limit = self.limits.hint_seconds
+        position = (table.record_name, moves)
+        if session.advice is None or session.advice[0] != position:  # a position is thought about once
+            call = self._coach.call(_COACH, hint_for, observation, self._worlds, limit=limit)
+            session.advice = (position, asyncio.ensure_future(call))
         try:
-            advice = await self._coach.call(_COACH, hint_for, observation, self._worlds, limit=limit)
+            advice = await asyncio.shield(session.advice[1])
         except (TimeoutError, Ended):
+            session.advice = None
             raise Refused("no_hint", f"the coach has found no advice in {limit:g} seconds") from None
         return {"type": "hint", "moves": moves, **advice}
 
