@@ -407,7 +407,7 @@ def test_the_page_says_which_bot_gets_ready_and_which_was_replaced(browser: Brow
         """Compiles for as long as the test wants, and then does not know what to play."""
 
         def __init__(self) -> None:
-            gate.wait(20)
+            gate.wait(60)
 
         def act(self, observation: Observation) -> int:
             raise RuntimeError("out of ideas")
@@ -416,11 +416,11 @@ def test_the_page_says_which_bot_gets_ready_and_which_was_replaced(browser: Brow
         visitor = Visitor(browser, url)
         visitor.set_up(seat_1="slow")
         page = visitor.page
-        expect(page.locator(".status")).to_contain_text("Getting ready: slow (1 of 2 bots are ready)")
         expect(page.locator(".plate.right")).to_contain_text("getting ready")
-        gate.set()
         visitor.place(visitor.tiles.index("K2")).click()
         page.click(".act.throw")
+        expect(page.locator(".status")).to_contain_text("Getting ready: slow (1 of 2 bots are ready)")
+        gate.set()
         expect(page.locator("#toasts")).to_contain_text("slow has failed; expert has moved in its place")
         assert visitor.faults == []
         visitor.context.close()

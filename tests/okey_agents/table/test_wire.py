@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from okey_agents.table.web.app import make_app
+from okey_agents.table.web.door import fitted
 from okey_agents.table.web.guests import Guests, address_of
 from okey_agents.table.web.refusal import Refused
 from okey_agents.table.web.table_server import Limits, TableServer
@@ -267,6 +268,14 @@ def test_tables_for_an_address_are_counted_for_it_alone() -> None:
             there.portal = here.portal
             with there.websocket_connect("/socket", headers=ORIGIN) as second:
                 assert Player(second).create()["stage"] == "play"
+
+
+def test_a_process_that_may_open_few_files_has_smaller_limits_in_the_same_proportion() -> None:
+    assert fitted(Limits(), 1024) == Limits()
+    small = fitted(Limits(), 220)
+    assert (small.sockets, small.sockets_per_address) == (120, 90)
+    assert (small.connections, small.connections_per_address) == (80, 60)
+    assert fitted(Limits(), 0).connections_per_address > 0
 
 
 def test_a_seat_is_open_in_so_many_pages_and_no_more() -> None:

@@ -5,6 +5,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import errno
 import os
 import socket
@@ -81,7 +82,6 @@ class Door:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._most = min(limits.sockets, max(_open_files() - _KEPT_FILES, 10))
         self._open: dict[asyncio.Transport, str] = {}
         """By connection: the address."""
         self._count: Counter[str] = Counter()
@@ -94,7 +94,7 @@ class Door:
         address = address_of(str(peer[0])) if peer else ""
         if self._count[address] >= self.limits.sockets_per_address:
             self._make_room([other for other, its in self._silent.items() if its == address][:1] or [transport])
-        elif len(self._open) >= self._most:
+        elif len(self._open) >= self.limits.sockets:
             self._make_room(list(self._silent)[:1] or [transport])
         self._open[transport] = self._silent[transport] = address
         self._count[address] += 1
@@ -186,6 +186,16 @@ def protocols(limits: Limits) -> tuple[type[asyncio.Protocol], type[asyncio.Prot
             super().connection_lost(exc)
 
     return Http, WebSocket
+
+
+def fitted(limits: Limits, files: int | None = None) -> Limits:
+    """The limits on connections as far as a process may have files open; `files`: None: as many as this one may."""
+    room = max((_open_files() if files is None else files) - _KEPT_FILES, 12)
+    if room >= limits.sockets:
+        return limits
+    names = ("sockets", "sockets_per_address", "connections", "connections_per_address")
+    shares = {name: getattr(limits, name) * room // limits.sockets for name in names}
+    return dataclasses.replace(limits, **shares)
 
 
 def _open_files() -> int:

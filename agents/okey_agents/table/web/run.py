@@ -10,8 +10,8 @@ from pathlib import Path
 import uvicorn
 
 from okey_agents.table.web.app import make_app
-from okey_agents.table.web.door import Listener, protocols
-from okey_agents.table.web.table_server import TableServer
+from okey_agents.table.web.door import Listener, fitted, protocols
+from okey_agents.table.web.table_server import Limits, TableServer
 from okey_env.bots import BotSpec, make_bot
 
 _FRAME = 64 * 1024
@@ -52,7 +52,7 @@ def serve(
         make_bot(spec)  # so that a folder without a bot is reported now, and not in the middle of a game
     with listening(host, port) as listener:
         port = listener.getsockname()[1]
-        tables = TableServer(data, bots, processes=True)
+        tables = TableServer(data, bots, fitted(Limits()), processes=True)
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}/"
         print(f"The table is at {address} (Ctrl-C ends it; tables are kept in {data})", flush=True)

@@ -96,7 +96,7 @@ export class Felt {
     this.showFigure(this.indicator, t.indicator, round.indicator, round.okey);
     this.showFigure(this.wild, t.okey, "*", round.okey);
     this.status.textContent = this.statusText(view, names, playing);
-    this.status.classList.toggle("preparing", view.preparing.length > 0);
+    this.status.classList.toggle("preparing", view.preparing.length > 0 && round.turn !== view.you);
     this.element.classList.toggle("mine", playing && round.turn === view.you);
   }
 
@@ -130,7 +130,7 @@ export class Felt {
   statusText(view, names, playing) {
     const { round } = view;
     if (!playing) return "";
-    if (view.preparing.length) {
+    if (view.preparing.length && round.turn !== view.you) {
       const bots = new Set([...view.seats.map((seat) => seat.bot).filter(Boolean), ...view.preparing]);
       return t.preparing(view.preparing.map(botName).join(", "), bots.size - view.preparing.length, bots.size);
     }
