@@ -789,12 +789,12 @@ def test_a_bot_sits_down_when_it_is_ready() -> None:
         def act(self, observation: Observation) -> int:
             return observation.legal_actions[0]
 
-    limits = Limits(grace=0.0, bot_seconds=0.3)
+    limits = Limits(grace=0.0, bot_seconds=1.5)
     with local_server(bots={"compiling": Compiling}, limits=limits) as server, server.player() as player:
         player.create(seats=["compiling", "greedy", "greedy", "greedy"])
         while player.view["preparing"] != ["compiling"]:
             player.hear()
-        time.sleep(0.5)  # longer than a bot may think
+        time.sleep(1.7)  # longer than a bot may think
         assert server.tables.sessions[player.view["table"]].table.moves == 0
         gate.set()
         while player.view["moves"] < 8:

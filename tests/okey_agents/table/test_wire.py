@@ -160,12 +160,13 @@ def test_who_sits_is_not_closed_for_who_comes() -> None:
 
 
 def test_who_says_nothing_is_closed_and_a_page_that_says_hello_is_not(caplog: pytest.LogCaptureFixture) -> None:
-    with served(first_message=0.3) as (_, url):
-        raw, half, silent, page = Wire(url), Wire(url), Wire(url), Wire(url)
-        half.socket.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
-        silent.greet()
+    with served(first_message=1.0) as (_, url):
+        page = Wire(url)
         page.greet()
         page.say("hello")
+        raw, half, silent = Wire(url), Wire(url), Wire(url)
+        half.socket.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        silent.greet()
         assert silent.wait_for("error")["code"] == "silent"
         assert all(wire.is_closed() for wire in (raw, half, silent))
         page.say("create", name="Ayşe")
@@ -177,21 +178,24 @@ def test_who_says_nothing_is_closed_and_a_page_that_says_hello_is_not(caplog: py
 
 
 def test_a_flooder_is_closed_and_refused_for_a_while() -> None:
-    with served(burst=10, tolerance=10, back_off=1.5, messages_per_second=1.0) as (_, url):
+    with served(burst=10, tolerance=10, back_off=3.0, messages_per_second=0.001) as (_, url):
         player, flooder = Wire(url), Wire(url)
         player.greet()
         player.say("create", name="Ayşe")
         assert player.wait_for("view")
         flooder.greet()
         started = time.monotonic()
-        for _ in range(30):
+        for _ in range(200):
             with contextlib.suppress(OSError):
                 flooder.say("nothing")
         heard = []
         with contextlib.suppress(EOFError, OSError):
             while True:
                 heard.append(flooder.wait_for("error")["code"])
-        assert heard == ["malformed"] * 10 + ["too_fast"] * 10 + ["flood"]
+        assert heard[:11] == ["malformed"] * 10 + ["too_fast"]
+        assert set(heard[10:-1]) == {"too_fast"}
+        assert heard[-1] == "flood"
+        assert len(heard) < 100
         again = Wire(url)
         assert again.greet() == "HTTP/1.1 403 Forbidden"
         player.say("whole")  # who sits plays on, also from that address
@@ -199,7 +203,7 @@ def test_a_flooder_is_closed_and_refused_for_a_while() -> None:
         while Wire(url).greet() == "HTTP/1.1 403 Forbidden":
             assert time.monotonic() < started + 30
             time.sleep(0.1)
-        assert time.monotonic() > started + 1
+        assert time.monotonic() > started + 2
 
 
 def test_the_back_off_grows_up_to_a_bound_and_is_forgiven(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -441,7 +445,7 @@ def test_every_field_of_every_message_with_every_wrong_type(caplog: pytest.LogCa
 
 
 def test_frames_that_are_no_text(caplog: pytest.LogCaptureFixture) -> None:
-    with served() as (_, url):
+    with served(back_off=10.0) as (_, url):
         wire = Wire(url)
         wire.greet()
         for data, opcode in ((b'{"type": "sit", "token": "\xff\xfe"}', 1), (b"\xed\xa0\x80", 1), (b"{}", 2), (b"", 2)):

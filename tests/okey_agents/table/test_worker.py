@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 import time
 
 import pytest
@@ -72,9 +73,21 @@ def test_a_process_that_hangs_or_dies_is_replaced() -> None:
     asyncio.run(ask())
 
 
+GATE = threading.Event()
+
+
+def wait_at_the_gate() -> int:
+    GATE.wait(60)
+    return 7
+
+
 def prepare(name: str) -> None:
     PREPARED.append(name)
-    time.sleep(0.3)
+
+
+def prepare_long(name: str) -> None:
+    PREPARED.append(name)
+    time.sleep(1.2)
 
 
 def needs(name: str) -> Needs:
@@ -86,12 +99,13 @@ def test_a_slow_call_does_not_hold_up_a_quick_one() -> None:
         pool = Pool(3, 1, process=False)
         try:
             assert await pool.call(needs("quick"), abs, -1) == 1
-            slow = [asyncio.create_task(pool.call(needs(f"slow {i}"), hang, 1.0)) for i in range(4)]
+            slow = [asyncio.create_task(pool.call(needs(f"slow {i}"), wait_at_the_gate)) for i in range(4)]
             await asyncio.sleep(0.05)
             for _ in range(20):
-                assert await pool.call(needs("quick"), abs, -1, limit=1) == 1
+                assert await pool.call(needs("quick"), abs, -1) == 1
             assert not any(task.done() for task in slow)
-            assert len({*await asyncio.gather(*slow)}) == 1
+            GATE.set()
+            assert await asyncio.gather(*slow) == [7] * 4
         finally:
             await pool.close()
 
@@ -101,18 +115,17 @@ def test_a_slow_call_does_not_hold_up_a_quick_one() -> None:
 def test_preparing_is_done_once_and_does_not_count_as_thinking() -> None:
     async def ask() -> None:
         PREPARED.clear()
+        bot = Needs("bot", prepare_long, ("bot",))
         pool, told = Pool(3, process=False), []
         try:
-            calls = [
-                pool.call(needs("bot"), abs, -i, limit=0.2, on_prepare=lambda: told.append("bot")) for i in range(4)
-            ]
+            calls = [pool.call(bot, abs, -i, limit=1.0, on_prepare=lambda: told.append("bot")) for i in range(4)]
             assert await asyncio.gather(*calls) == [0, 1, 2, 3]
             assert PREPARED == told == ["bot"]
             assert pool.prepared("bot")
             with pytest.raises(TimeoutError):
-                await pool.call(needs("bot"), hang, 0.6, limit=0.05)
+                await pool.call(bot, hang, 0.6, limit=0.05)
             assert not pool.prepared("bot")  # its process has been ended
-            assert await pool.call(needs("bot"), abs, -5, limit=0.2) == 5
+            assert await pool.call(bot, abs, -5, limit=1.0) == 5
             assert PREPARED == ["bot", "bot"]
         finally:
             await pool.close()
