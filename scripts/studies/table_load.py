@@ -22,6 +22,8 @@ from typing import Any
 
 import websockets
 
+from okey_agents.table.web.changes import changed
+
 LIMIT = 0.25
 """Seconds that a move may take."""
 PACES = {"normal": 0.7, "fast": 0.25}
@@ -39,6 +41,7 @@ class Connection:
         origin: Any = f"http://{self.address}"
         self.socket = await websockets.connect(f"ws://{self.address}/socket", origin=origin)
         await self.socket.recv()
+        await self.send("hello")
         return self
 
     async def send(self, kind: str, **message: Any) -> None:
@@ -51,8 +54,8 @@ class Connection:
             message = json.loads(await self.socket.recv())
             if message["type"] == "error":
                 raise RuntimeError(message["text"])
-            if message["type"] == "view":
-                self.view = message
+            if message["type"] in ("view", "change"):
+                self.view = message if message["type"] == "view" else changed(self.view, message)
                 return self.view
 
 

@@ -2,6 +2,8 @@
 
 import argparse
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from okey_agents.commands._arguments import add_rules, rules_of, seed, whole
@@ -62,7 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Open the table, and return when it is closed."""
-    bots = {folder.resolve().name: folder for folder in arguments.bot}
     if arguments.terminal:
         from okey_agents.table.terminal import play
 
@@ -72,13 +73,45 @@ def run(arguments: argparse.Namespace) -> int:
         ]
         return play(rules_of(arguments.rules, switches), arguments.against, arguments.seed)
 
-    from okey_agents.table.web.run import serve
+    from okey_agents.table.web.run import CannotListenError, serve
 
     data = arguments.data if arguments.data is not None else _data_folder()
-    serve(arguments.host, arguments.port, data, bots, arguments.allow_host, browser=not arguments.no_browser)
+    names = [_host(name) for name in arguments.allow_host]
+    try:
+        serve(arguments.host, arguments.port, data, _bots(arguments.bot), names, browser=not arguments.no_browser)
+    except CannotListenError as error:
+        print(f"okey: {error}", file=sys.stderr)
+        return 2
     return 0
 
 
+def _bots(folders: Sequence[Path]) -> dict[str, Path]:
+    """The bots of folders by name, which is the folder's.
+
+    Raises:
+        ValueError: another bot, or a person, has this name.
+    """
+    from okey_agents.table.web.settings import PERSON
+    from okey_env.bots import bot_names
+
+    bots: dict[str, Path] = {}
+    for folder in folders:
+        name = folder.resolve().name
+        if name in (*bots, *bot_names(), PERSON):
+            raise ValueError(f"--bot {folder}: the name {name!r} is taken: rename the folder")
+        bots[name] = folder
+    return bots
+
+
+def _host(name: str) -> str:
+    if not name or set(name) & set("/:@ "):
+        raise ValueError(f"--allow-host {name!r}: expected the name of a host alone, like okey.example")
+    return name
+
+
 def _data_folder() -> Path:
-    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "share"
-    return Path(base) / "okey-env"
+    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        return Path(base or Path.home() / ".local" / "share") / "okey-env"
+    except RuntimeError:
+        raise ValueError("there is no home folder to keep tables in: name a folder with --data") from None

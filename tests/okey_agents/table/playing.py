@@ -9,10 +9,11 @@ from typing import Any
 from starlette.testclient import TestClient, WebSocketTestSession
 
 from okey_agents.table.web.app import make_app
+from okey_agents.table.web.changes import changed
 from okey_agents.table.web.table_server import Limits, TableServer
 
 ORIGIN = {"origin": "http://testserver"}
-AT_ONCE = Limits(grace=0.0, messages_per_second=1e6, burst=10**6)
+AT_ONCE = Limits(grace=0.0, messages_per_second=1e6, burst=10**6, tolerance=10**6)
 """Limits under which nobody waits."""
 
 
@@ -34,6 +35,9 @@ class Player:
         message: dict[str, Any] = json.loads(self.heard[-1])
         if message["type"] == "view":
             self.view = message
+        elif message["type"] == "change":
+            assert message["version"] == self.view["version"] + 1
+            self.view = message = changed(self.view, message)
         elif message["type"] == "seated":
             self.token = message["token"]
         return message
@@ -89,7 +93,7 @@ class LocalServer:
 
     def __init__(self, tables: TableServer) -> None:
         self.tables = tables
-        self.client = TestClient(make_app(tables))
+        self.client = TestClient(make_app(tables, {"testserver"}))
 
     @contextlib.contextmanager
     def player(self, headers: dict[str, str] | None = None) -> Iterator[Player]:

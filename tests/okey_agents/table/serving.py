@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -10,15 +9,15 @@ from typing import Any
 
 import uvicorn
 
-from okey_agents.table.web.app import make_app
+from okey_agents.table.web.run import configuration, listening
 from okey_agents.table.web.table_server import TableServer
 
 
 @contextlib.contextmanager
 def serving(tables: TableServer, port: int = 0) -> Iterator[str]:
     """The address of the page while it is served."""
-    listener = socket.create_server(("127.0.0.1", port))
-    server = uvicorn.Server(uvicorn.Config(make_app(tables), ws="websockets-sansio", log_level="warning"))
+    listener = listening("127.0.0.1", port)
+    server = uvicorn.Server(configuration(tables))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

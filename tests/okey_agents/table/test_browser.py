@@ -1,7 +1,10 @@
 """The page in a real browser, Debian's headless Chromium: played by dragging, by buttons and by keyboard."""
 
+import itertools
+import random
 import re
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +12,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
+from okey_agents.table.web.changes import changes
+from okey_agents.table.web.settings import Settings
+from okey_agents.table.web.table import Table
 from okey_agents.table.web.table_server import Limits, TableServer
-from okey_env import Deal
+from okey_agents.table.web.views import view
+from okey_env import Deal, Observation
+from okey_env.bots import make_bot
 from okey_env.match import Match
 from okey_env.record import Record
 from tests.okey_agents.table.serving import same_seeds, serving
@@ -331,5 +339,88 @@ def test_nothing_overflows(browser: Browser, language: str) -> None:
                    }).map((e) => e.className)"""
             )
             assert (size, outside) == (size, [])
+        assert visitor.faults == []
+        visitor.context.close()
+
+
+def test_the_page_applies_changes_as_the_server_means_them(browser: Browser) -> None:
+    """`changes.js` makes the whole view of a seat at every step of a match, and leaves the view before it as it was."""
+    table = Table(Settings(seats=("person", "greedy", "greedy", "greedy")), 3)
+    table.take_seat("Ayşe")
+    bot, rng = make_bot("greedy", 5), random.Random(5)
+    views = [{**view(table, 0), "version": 0}]
+    while len(views) < 250:
+        if table.round_ended:
+            table.ready(0)
+        else:
+            table.play(bot.act(table.match.round.observe(table.match.round.turn)))
+        if rng.random() < 0.2:
+            table.arrange(0, rng.sample(table.seats[0].rack.places, 30), [])
+        views.append({**view(table, 0), "version": len(views)})
+    steps = [
+        {"change": {"version": new["version"], **changes(old, new)}, "before": old, "after": new}
+        for old, new in itertools.pairwise(views)
+    ]
+    with serving(server_of()) as url:
+        visitor = Visitor(browser, url)
+        wrong = visitor.page.evaluate(
+            """async (steps) => {
+                 const { changed } = await import('/changes.js');
+                 const text = (value) => JSON.stringify(value, (_, v) => v && typeof v === 'object' && !Array.isArray(v)
+                   ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v);
+                 let mine = steps[0].before;
+                 for (const [i, { change, before, after }] of steps.entries()) {
+                   const kept = text(mine);
+                   const next = changed(mine, change);
+                   if (kept !== text(mine) || kept !== text(before) || text(next) !== text(after)) return i;
+                   mine = next;
+                 }
+                 return null;
+               }""",
+            steps,
+        )
+        assert wrong is None
+        visitor.context.close()
+
+
+def test_a_page_that_has_missed_a_change_asks_for_the_whole_view(browser: Browser) -> None:
+    tables = server_of(make_match=dealt(FINISHED))
+    with serving(tables) as url:
+        visitor = Visitor(browser, url)
+        visitor.set_up()
+        visitor.wait_for_move()
+        [session] = tables.sessions.values()
+        session._sent[0]["version"] += 5  # as if five changes had been lost on the way
+        visitor.place(visitor.tiles.index("K2")).click()
+        visitor.page.click(".act.throw")
+        visitor.wait_for_move()
+        assert "K2" not in visitor.tiles
+        assert len(visitor.tiles) == 30
+        assert visitor.faults == []
+        visitor.context.close()
+
+
+def test_the_page_says_which_bot_gets_ready_and_which_was_replaced(browser: Browser) -> None:
+    gate = threading.Event()
+
+    class Slow:
+        """Compiles for as long as the test wants, and then does not know what to play."""
+
+        def __init__(self) -> None:
+            gate.wait(60)
+
+        def act(self, observation: Observation) -> int:
+            raise RuntimeError("out of ideas")
+
+    with serving(server_of(bots={"slow": Slow}, make_match=dealt(FINISHED))) as url:
+        visitor = Visitor(browser, url)
+        visitor.set_up(seat_1="slow")
+        page = visitor.page
+        expect(page.locator(".plate.right")).to_contain_text("getting ready")
+        visitor.place(visitor.tiles.index("K2")).click()
+        page.click(".act.throw")
+        expect(page.locator(".status")).to_contain_text("Getting ready: slow (1 of 2 bots are ready)")
+        gate.set()
+        expect(page.locator("#toasts")).to_contain_text("slow has failed; expert has moved in its place")
         assert visitor.faults == []
         visitor.context.close()

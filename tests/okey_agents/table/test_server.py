@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
+from okey_agents.table.web import table_server
 from okey_agents.table.web.app import STATIC, same_origin
+from okey_agents.table.web.changes import changed
 from okey_agents.table.web.settings import Settings, rules_form
 from okey_agents.table.web.table import Table
 from okey_agents.table.web.table_server import Limits, TableServer
@@ -366,7 +369,8 @@ def test_what_makes_no_sense_at_a_table() -> None:
         ]:
             player.session.send_text(json.dumps(message))
             assert player.wait_for("error")["code"] == code, message
-        server.tables.sessions[player.view["table"]].broadcast()
+            assert len(player.heard[-1]) < 400, message
+        player.send("whole")
         assert player.wait_for("view")["round"]["rack"] == rack
 
 
@@ -381,10 +385,13 @@ def test_too_many_messages_tables_and_connections() -> None:
         assert player.wait_for("error")["code"] == "malformed"
         assert player.refused("nothing")["code"] in ("malformed", "too_fast")
         assert player.refused("nothing")["code"] == "too_fast"
-        with server.player(), server.client.websocket_connect("/socket", headers=ORIGIN) as third:
-            assert json.loads(third.receive_text())["code"] == "too_many_connections"
-            with pytest.raises(WebSocketDisconnect):
-                third.receive_text()
+        with server.player() as second:
+            second.send("sit", token=player.token)
+            second.wait_for("view")
+            with server.client.websocket_connect("/socket", headers=ORIGIN) as third:
+                assert json.loads(third.receive_text())["code"] == "too_many_connections"
+                with pytest.raises(WebSocketDisconnect):
+                    third.receive_text()
         with server.player() as other:
             assert other.view == {}
 
@@ -455,12 +462,15 @@ def test_the_wire_names_no_tile_that_the_seat_may_not_know() -> None:
             player.act("draw" if player.round["phase"] == "draw" else f"throw {tiles[-1]}")
             player.wait_for("view")
         assert table.match.round.over
+        shown: dict[str, Any] = {}
         for text in player.heard:
             message = json.loads(text)
-            if message["type"] == "view" and message["stage"] == "play":
-                round = message["round"]
-                assert "result" in message
-                assert message["result"] is None
+            earlier, shown = shown, message if message["type"] == "view" else shown
+            if message["type"] == "change":
+                shown = changed(earlier, message)
+            if message["type"] in ("view", "change") and shown["stage"] == "play":
+                round = shown["round"]
+                assert shown["result"] is None
                 public = {tile for _, event, tile in round["events"] if event != "draw" and tile}
                 drawn = [tile for seat, event, tile in round["events"] if event == "draw" and seat != 0]
                 assert drawn == [None] * len(drawn)
@@ -638,7 +648,7 @@ def test_tables_outlive_the_server(tmp_path: Path) -> None:
         player.send("sit", token=token)
         view = player.wait_for("view")
         seen["round"]["rack"] = rack
-        assert view == seen
+        assert {**view, "version": 0} == {**seen, "version": 0}
 
 
 def test_a_damaged_or_foreign_file_of_tables(tmp_path: Path) -> None:
@@ -652,7 +662,7 @@ def test_a_kept_table_that_cannot_be_played_again_is_left_out(tmp_path: Path, ca
         table_id = player.create()["table"]
         table = server.tables.sessions[table_id].table
         kept = table.to_json()
-        server.tables._store.save(
+        server.tables._keeper._store.save(
             {
                 "older": json.dumps({**kept, "id": "older", "version": 0}),
                 "bad": json.dumps({**kept, "id": "bad", "played": [[7, 7, 7]]}),
@@ -708,6 +718,106 @@ def test_a_bot_that_fails_does_not_hold_up_the_table(bot: Any, caplog: pytest.Lo
         player.until_my_turn()
         assert [event for event in player.round["events"] if event[0] == 1]
     assert "bad" in caplog.text
+
+
+def test_a_failed_move_is_the_next_best_bots_and_the_view_says_so() -> None:
+    """Not the first legal one; and a bot that fails again and again is not asked any more in that match."""
+    asked = []
+
+    def fails(observation: Observation) -> int:
+        asked.append(observation)
+        raise RuntimeError("out of ideas")
+
+    with local_server(bots={"bad": fails}) as server, server.player() as player:
+        player.create(seats=["bad"] * 4)
+        whys: list[dict[str, Any]] = []
+        while player.view["stage"] == "play" and len(whys) < 30:
+            message = player.hear()
+            seats = [seat["replaced"] for seat in message.get("seats", []) if seat["replaced"]]
+            whys += [replaced for replaced in seats if replaced["moves"] == message["moves"] - 1]
+        assert {replaced["bot"] for replaced in whys} == {"expert"}
+        assert [replaced["why"] for replaced in whys[:4]] == ["failed"] * 3 + ["given_up"]
+        table = server.tables.sessions[player.view["table"]].table
+        again, expert = Match(table.settings.rules, table.seed), make_bot("expert")
+        for done in table.played[0][:30]:
+            expert.reset(1)  # it plays by a rule, so that the seed does not matter
+            assert done == expert.act(again.round.observe(again.round.turn))
+            again.apply(done)
+    by_practice = 2
+    assert len(asked) <= 3 + by_practice
+
+
+def test_a_slow_bot_or_hint_holds_up_its_own_table_only() -> None:
+    gate = threading.Event()
+
+    def thinks(observation: Observation) -> int:
+        gate.wait(30)
+        return observation.legal_actions[0]
+
+    with (
+        local_server(bots={"slow": thinks}, make_match=with_deal(FINISHED)) as server,
+        server.player() as slow,
+        server.player() as slow_too,
+        server.player() as quick,
+    ):
+        for player in (slow, slow_too):
+            player.create(seats=["person", "slow", "greedy", "greedy"])
+            player.act("throw K2")
+        quick.create()
+        quick.act("throw K2")
+        quick.wait_for("view", moves=1)
+        for _ in range(10):
+            quick.until_my_turn()
+            if quick.view["stage"] != "play":
+                break
+            tiles = [tile for tile in quick.round["rack"] if tile]
+            quick.act("draw" if quick.round["phase"] == "draw" else f"throw {tiles[-1]}")
+            quick.wait_for("view")
+        tables = [server.tables.sessions[player.view["table"]].table for player in (slow, slow_too, quick)]
+        assert [table.moves for table in tables[:2]] == [1, 1]
+        assert tables[2].moves > 20
+        gate.set()
+
+
+def test_a_bot_sits_down_when_it_is_ready() -> None:
+    gate = threading.Event()
+
+    class Compiling:
+        def __init__(self) -> None:
+            gate.wait(30)
+
+        def act(self, observation: Observation) -> int:
+            return observation.legal_actions[0]
+
+    limits = Limits(grace=0.0, bot_seconds=1.5)
+    with local_server(bots={"compiling": Compiling}, limits=limits) as server, server.player() as player:
+        player.create(seats=["compiling", "greedy", "greedy", "greedy"])
+        while player.view["preparing"] != ["compiling"]:
+            player.hear()
+        time.sleep(1.7)  # longer than a bot may think
+        assert server.tables.sessions[player.view["table"]].table.moves == 0
+        gate.set()
+        while player.view["moves"] < 8:
+            player.hear()
+            assert player.view["seats"][0]["replaced"] is None
+        assert player.view["preparing"] == []
+
+
+def test_hints_for_one_position_are_thought_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def advice(observation: Observation, worlds: int) -> dict[str, Any]:
+        calls.append(worlds)
+        return {"action": "throw K2", "tile": "K2", "reasons": []}
+
+    monkeypatch.setattr(table_server, "hint_for", advice)
+    with local_server(make_match=with_deal(FINISHED)) as server, server.player() as player:
+        player.create()
+        calls.clear()
+        for _ in range(3):
+            player.send("hint")
+            assert player.wait_for("hint")["action"] == "throw K2"
+        assert calls == [0]
 
 
 # --- the page ------------------------------------------------------------------------------------------------

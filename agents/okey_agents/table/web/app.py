@@ -15,7 +15,7 @@ from okey_agents.table.web.connection import Connection
 from okey_agents.table.web.table_server import TableServer
 
 STATIC = Path(__file__).parent / "static"
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "testserver"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS = [
     (
         b"content-security-policy",
@@ -35,7 +35,7 @@ def make_app(server: TableServer, hosts: Collection[str] = ()) -> Starlette:
         hosts: names under which browsers may connect, in addition to loopback's names and plain addresses. A page of
             another origin may not connect, whatever name it has made point here.
     """
-    allowed = _LOOPBACK | set(hosts)
+    allowed = _LOOPBACK | {name.lower() for name in hosts}
 
     async def socket(websocket: WebSocket) -> None:
         if same_origin(websocket.headers, allowed):

@@ -14,17 +14,45 @@ from typing import Any, TypeGuard
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from okey_agents.table.web.guests import address_of
+from okey_agents.table.web.message import read_message, short
 from okey_agents.table.web.rack import PLACES
 from okey_agents.table.web.refusal import Refused
 from okey_agents.table.web.settings import rules_form
 from okey_agents.table.web.table_server import Session, TableServer
-from okey_agents.table.web.views import replay_of, rounds_over, view
+from okey_agents.table.web.views import replay_of, rounds_over
 
 _log = logging.getLogger(__name__)
 
 _QUEUE = 200
 """Messages that wait for a slow reader before its connection is closed."""
+_TOO_BIG = 1009
+"""The code with which a connection is closed whose message is larger than a frame may be."""
+_LAST_WORDS = 0.5
+"""Seconds in which the last message is sent to a connection that is closed."""
 _MISTAKE = "the server has made a mistake; nothing has changed"
+
+
+class _Budget:
+    """So many at once, and so many a second on average."""
+
+    def __init__(self, most: float, per_second: float) -> None:
+        self._most, self._per_second = most, per_second
+        self._left, self._counted_at = most, time.monotonic()
+
+    def take(self, cost: float = 1.0) -> bool:
+        """Take some, and say whether there was as much."""
+        now = time.monotonic()
+        self._left = min(self._most, self._left + (now - self._counted_at) * self._per_second)
+        self._counted_at = now
+        if self._left < cost:
+            return False
+        self._left -= cost
+        return True
+
+
+class _Flood(Exception):  # noqa: N818 - it ends a connection
+    """Raised when a connection sends so much that it is closed."""
 
 
 class Connection:
@@ -32,39 +60,59 @@ class Connection:
 
     def __init__(self, server: TableServer, websocket: WebSocket) -> None:
         self.seat: int | None = None
+        self.address = address_of(websocket.client.host if websocket.client else "")
+        """By which the limits for an address count."""
         self._server = server
         self._websocket = websocket
         self._session: Session | None = None
-        self._outbox: asyncio.Queue[str] = asyncio.Queue(_QUEUE)
+        self._outbox: asyncio.Queue[str | None] = asyncio.Queue(_QUEUE)
         self._too_slow = asyncio.Event()
-        self._budget = float(server.limits.burst)
-        self._counted_at = time.monotonic()
+        self._messages = _Budget(server.limits.burst, server.limits.messages_per_second)
+        self._patience = _Budget(server.limits.tolerance, 1.0)
         self._created = 0
         self._making: asyncio.Task[None] | None = None
 
+    @property
+    def seated(self) -> bool:
+        """Whether it sits at a table or watches one."""
+        return self._session is not None
+
     def send(self, message: Mapping[str, Any]) -> None:
         """Queue a message; returns at once. A connection whose queue is full is closed."""
+        self._queue(json.dumps(message, separators=(",", ":"), ensure_ascii=False))
+
+    def close(self, code: str, text: str) -> None:
+        """Queue an error as the last message; returns at once."""
+        self.send(Refused(code, text).message())
+        self._queue(None)
+
+    def _queue(self, text: str | None) -> None:
         try:
-            self._outbox.put_nowait(json.dumps(message, separators=(",", ":"), ensure_ascii=False))
+            self._outbox.put_nowait(text)
         except asyncio.QueueFull:
             self._too_slow.set()
 
     async def serve(self) -> None:
         """Accept the connection and serve it until it ends."""
-        await self._websocket.accept()
-        if self._server.connections >= self._server.limits.connections:
-            refusal = Refused("too_many_connections", "this server has as many connections as it accepts")
-            await self._websocket.send_text(json.dumps(refusal.message()))
-            await self._websocket.close(1013)
+        guests = self._server.guests
+        if guests.refused(self.address):
+            await self._websocket.close(1013)  # before the handshake: the browser gets a 403
             return
-        self._server.connections += 1
+        await self._websocket.accept()
+        try:
+            guests.enter(self)
+        except Refused as refusal:
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+                await self._websocket.send_text(json.dumps(refusal.message()))
+                await self._websocket.close(1013)
+            return
         bots, stand_in = list(self._server.bots), self._server.stand_in
         self.send({"type": "welcome", "bots": bots, "stand_in": stand_in, "rules": rules_form()})
         tasks = [asyncio.create_task(step) for step in (self._write(), self._read(), self._too_slow.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._server.connections -= 1
+            guests.leave(self)
             for task in tasks:
                 task.cancel()
             self._leave()
@@ -72,61 +120,73 @@ class Connection:
                 await self._websocket.close(1001)
 
     async def _write(self) -> None:
-        while True:
-            text = await self._outbox.get()
+        while (text := await self._outbox.get()) is not None:
             try:
                 await self._websocket.send_text(text)
             except (RuntimeError, WebSocketDisconnect):
                 return
 
     async def _read(self) -> None:
+        limit: float | None = self._server.limits.first_message
         while True:
-            received = await self._websocket.receive()
-            if received["type"] == "websocket.disconnect":
+            try:
+                received = await asyncio.wait_for(self._websocket.receive(), limit)
+            except TimeoutError:
+                self.close("silent", f"no message came in {limit:g} seconds")
+                await asyncio.sleep(_LAST_WORDS)
                 return
+            limit = None
+            if received["type"] == "websocket.disconnect":
+                if received.get("code") == _TOO_BIG:
+                    self._server.guests.offend(self.address)
+                return
+            self._server.guests.spoke(self)
             try:
                 self._check_rate()
-                message = self._parse(received.get("text"))
-                if message["type"] in _BEFORE_A_TABLE and not self._server.ready.is_set():
-                    self.send({"type": "wait"})  # the first start of all compiles for a minute
-                    await self._server.ready.wait()
-                self._handle(message)
+                await self._answer(received.get("text"))
             except Refused as refusal:
                 self.send(refusal.message())
+            except _Flood:
+                self._server.guests.offend(self.address)
+                self.close("flood", "too many messages, or too large ones: wait a moment before you connect again")
+                await asyncio.sleep(_LAST_WORDS)
+                return
             except Exception:
                 _log.exception("a message could not be handled")
                 self.send(Refused("internal", _MISTAKE).message())
 
     def _check_rate(self) -> None:
-        now = time.monotonic()
-        limits = self._server.limits
-        self._budget = min(limits.burst, self._budget + (now - self._counted_at) * limits.messages_per_second)
-        self._counted_at = now
-        if self._budget < 1:
-            raise Refused("too_fast", f"more than {limits.messages_per_second:g} messages a second: wait a moment")
-        self._budget -= 1
+        if not self._messages.take():
+            self._lose_patience()
+            rate = self._server.limits.messages_per_second
+            raise Refused("too_fast", f"more than {rate:g} messages a second: wait a moment")
 
-    def _parse(self, text: str | None) -> dict[str, Any]:
+    def _lose_patience(self, cost: float = 1.0) -> None:
+        if not self._patience.take(cost):
+            raise _Flood
+
+    async def _answer(self, text: str | None) -> None:
         if text is None:
-            raise Refused("malformed", "the message is binary: expected JSON as text")
+            raise Refused("malformed", "the message is not UTF-8 text: expected JSON as text")
         most = self._server.limits.message_size
         if len(text) > most:
+            self._lose_patience(len(text) / most)
             raise Refused("too_long", f"the message has {len(text)} characters: expected at most {most}")
-        try:
-            message = json.loads(text)
-        except (ValueError, RecursionError):
-            raise Refused("malformed", "the message is not JSON") from None
-        if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-            raise Refused("malformed", "the message has no type: expected an object with a type")
-        return message
+        message = read_message(text)
+        if message["type"] in _BEFORE_A_TABLE and not self._server.ready.is_set():
+            self.send({"type": "wait"})  # the first start of all compiles for a minute
+            await self._server.ready.wait()
+        self._handle(message)
 
     def _handle(self, message: dict[str, Any]) -> None:
         kind = message.pop("type")
+        if kind == "hello":  # a page that waits at its first screen
+            return
         if kind in _BEFORE_A_TABLE:
             getattr(self, f"_{kind}")(message)
             return
         if kind not in _AT_A_TABLE:
-            raise Refused("malformed", f"there is no message of type {kind!r}")
+            raise Refused("malformed", f"there is no message of type {short(kind)}")
         if self._session is None:
             raise Refused("not_seated", "this connection has no table yet: expected create, join or sit first")
         getattr(self, f"_{kind}")(self._session, message)
@@ -138,8 +198,8 @@ class Connection:
             raise Refused("too_many_tables", "this connection has set up as many tables as it may: play at one of them")
         settings = message.get("settings", {})
         if not isinstance(settings, dict):
-            raise Refused("malformed", f"settings={settings!r}: expected an object")
-        session, seat, token = self._server.create(settings, message.get("name", ""))
+            raise Refused("malformed", f"settings={short(settings)}: expected an object")
+        session, seat, token = self._server.create(settings, message.get("name", ""), self.address)
         self._created += 1
         self._sit_down(session, seat, token)
 
@@ -177,16 +237,12 @@ class Connection:
     def _act(self, session: Session, message: dict[str, Any]) -> None:
         action, at, place = message.get("action"), message.get("at"), message.get("place")
         if not isinstance(action, str) or len(action) > 20:
-            raise Refused("malformed", f"action={action!r}: expected a text like 'throw R5'")
+            raise Refused("malformed", f"action={short(action)}: expected a text like 'throw R5'")
         if not _is_whole(at):
-            raise Refused("malformed", f"at={at!r}: expected the number of the move")
+            raise Refused("malformed", f"at={short(at)}: expected the number of the move")
         if place is not None and not (_is_whole(place) and 0 <= place < PLACES):
-            raise Refused("malformed", f"place={place!r}: expected a place 0 to {PLACES - 1}")
-        try:
-            session.table.act(self._my_seat(), action, at, place)
-        except Refused:
-            self.send(view(session.table, self.seat))  # the page has shown the move already, and must take it back
-            raise
+            raise Refused("malformed", f"place={short(place)}: expected a place 0 to {PLACES - 1}")
+        session.table.act(self._my_seat(), action, at, place)
         self._server.changed(session)
 
     def _arrange(self, session: Session, message: dict[str, Any]) -> None:
@@ -197,6 +253,9 @@ class Connection:
             raise Refused("malformed", "down: expected a list of places")
         session.table.arrange(self._my_seat(), places, down)
         self._server.keep(session)
+
+    def _whole(self, session: Session, _: dict[str, Any]) -> None:
+        session.send_whole(self)
 
     def _ready(self, session: Session, _: dict[str, Any]) -> None:
         session.table.ready(self.seat)
@@ -224,7 +283,7 @@ class Connection:
     def _replay(self, session: Session, message: dict[str, Any]) -> None:
         over, number = rounds_over(session.table), message.get("round")
         if not _is_whole(number) or not 1 <= number <= len(over):
-            raise Refused("no_replay", f"round={number!r}: expected a round that is over, 1 to {len(over)}")
+            raise Refused("no_replay", f"round={short(number)}: expected a round that is over, 1 to {len(over)}")
         self.send({"type": "replay", "round": number, "rounds": len(over), **replay_of(over[number - 1])})
 
     def _record(self, session: Session, _: dict[str, Any]) -> None:
@@ -243,4 +302,4 @@ def _is_whole(value: Any) -> TypeGuard[int]:
 
 
 _BEFORE_A_TABLE = frozenset({"create", "join", "sit"})
-_AT_A_TABLE = frozenset({"leave_table", "start", "act", "arrange", "ready", "hint", "replay", "record"})
+_AT_A_TABLE = frozenset({"leave_table", "start", "act", "arrange", "whole", "ready", "hint", "replay", "record"})

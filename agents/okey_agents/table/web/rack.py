@@ -62,9 +62,9 @@ class Rack:
         """
         if len(places) != PLACES:
             raise ValueError(f"the rack has {len(places)} places: expected {PLACES}")
-        if Counter(tile for tile in places if tile) != Counter(tile for tile in self.places if tile):
+        if Counter(tile for tile in places if tile is not None) != Counter(tile for tile in self.places if tile):
             raise ValueError("the arrangement does not have the tiles of the rack")
-        if any(places[place] != "*" for place in down):
+        if any(place not in range(PLACES) or places[place] != "*" for place in down):
             raise ValueError("only an okey can lie face down")
         self.places = list(places)
         self.down = set(down)

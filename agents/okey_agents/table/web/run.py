@@ -4,17 +4,24 @@ import asyncio
 import contextlib
 import socket
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import uvicorn
 
 from okey_agents.table.web.app import make_app
-from okey_agents.table.web.table_server import TableServer
+from okey_agents.table.web.door import Listener, fitted, protocols
+from okey_agents.table.web.table_server import Limits, TableServer
 from okey_env.bots import BotSpec, make_bot
 
 _FRAME = 64 * 1024
 """Bytes of a message at which a connection is closed. The limit of `TableServer` refuses shorter messages first."""
+_BACKLOG = 128
+"""Connections that wait to be accepted."""
+
+
+class CannotListenError(Exception):
+    """The address is in use, or does not exist here."""
 
 
 def serve(
@@ -37,31 +44,57 @@ def serve(
         browser: whether to open the page.
 
     Raises:
-        OSError: the address is in use or does not exist here.
-        ValueError: a bot cannot be loaded, or the file of tables is not one.
+        CannotListenError: the address is in use or does not exist here.
+        ValueError: a bot cannot be loaded, the file of tables is not one, or another server uses the folder.
+        OSError: the folder cannot be written.
     """
     for spec in bots.values():
         make_bot(spec)  # so that a folder without a bot is reported now, and not in the middle of a game
-    with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
+    with listening(host, port) as listener:
         port = listener.getsockname()[1]
-        tables = TableServer(data, bots, processes=True)
+        tables = TableServer(data, bots, fitted(Limits()), processes=True)
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}/"
         print(f"The table is at {address} (Ctrl-C ends it; tables are kept in {data})", flush=True)
-        app = make_app(tables, {*names, host})
-        config = uvicorn.Config(
-            app,
-            ws="websockets-sansio",
-            ws_max_size=_FRAME,
-            ws_per_message_deflate=False,
-            log_level="warning",
-            lifespan="on",
-        )
+        server = uvicorn.Server(configuration(tables, {*names, host}))
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(_serve(uvicorn.Server(config), listener, address if browser else None))
+            asyncio.run(_serve(server, listener, address if browser else None))
 
 
-async def _serve(server: uvicorn.Server, listener: socket.socket, address: str | None) -> None:
+def listening(host: str, port: int) -> Listener:
+    """A socket that listens at an address.
+
+    Raises:
+        CannotListenError: the address is in use or does not exist here; the sentence names it.
+    """
+    try:
+        if not host:
+            raise ValueError("expected an address, or a name of this machine")
+        if not 0 <= port <= 65_535:
+            raise ValueError("expected a port from 0 to 65535")
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return Listener(fileno=socket.create_server((host, port), family=family, backlog=_BACKLOG).detach())
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CannotListenError(f"cannot listen on host {host!r}, port {port}: {reason}") from None
+
+
+def configuration(tables: TableServer, names: Collection[str] = ()) -> uvicorn.Config:
+    """How uvicorn serves the tables; `names` as `hosts` of `make_app`."""
+    http, websocket = protocols(tables.limits)
+    return uvicorn.Config(
+        make_app(tables, names),
+        http=http,
+        ws=websocket,
+        ws_max_size=_FRAME,
+        ws_per_message_deflate=False,
+        backlog=_BACKLOG,
+        log_level="error",
+        lifespan="on",
+    )
+
+
+async def _serve(server: uvicorn.Server, listener: Listener, address: str | None) -> None:
     task = asyncio.create_task(server.serve([listener]))
     while not (server.started or task.done()):
         await asyncio.sleep(0.01)

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from okey_agents.table.web.message import short
 from okey_agents.table.web.refusal import Refused
 from okey_env.rules import PRESETS, SWITCHES, Rules, as_rules
 from okey_env.tiles import NUM_SEATS
@@ -13,6 +14,8 @@ PERSON = "person"
 PACES = {"slow": 1.2, "normal": 0.7, "fast": 0.25, "instant": 0.0}
 """Seconds that a bot waits before each of its moves, so that people can follow."""
 RACK_CHECKS = ("free", "as_laid")
+RULE_BOTS = ("expert", "efficient", "greedy", "cover", "random", "hard", "medium", "easy")
+"""Bots that are ready as soon as the server is, if they are installed: they share their kernels."""
 _MAX_NAME = 20
 _STRENGTH = ("expert", "efficient", "greedy")
 
@@ -58,19 +61,22 @@ class Settings:
         """
         known = {"preset", "switches", "rack_check", "pace", "seats"}
         if unknown := sorted(set(given) - known):
-            raise _bad(f"a table has no setting {unknown[0]!r}: expected {', '.join(sorted(known))}")
+            raise _bad(f"a table has no setting {short(unknown[0])}: expected {', '.join(sorted(known))}")
         switches = given.get("switches", {})
         if not isinstance(switches, dict):
-            raise _bad(f"switches={switches!r}: expected a mapping of switches of the rules")
+            raise _bad(f"switches={short(switches)}: expected a mapping of switches of the rules")
+        preset = _choice("preset", given.get("preset", "gamelake"), tuple(PRESETS))
         try:
-            rules = as_rules({"preset": given.get("preset", "gamelake"), **switches})
+            if "preset" in switches:
+                raise ValueError("preset is not a switch of the rules: expected it beside them")
+            rules = as_rules({"preset": preset, **switches})
         except (ValueError, TypeError) as error:
-            raise _bad(str(error)) from None
+            raise _bad(str(error)[:300]) from None
         rack_check = _choice("rack_check", given.get("rack_check", "free"), RACK_CHECKS)
         pace = _choice("pace", given.get("pace", "normal"), tuple(PACES))
         seats = given.get("seats", [PERSON, *[next(iter(bots))] * (NUM_SEATS - 1)])
         if not isinstance(seats, list) or len(seats) != NUM_SEATS:
-            raise _bad(f"seats={seats!r}: expected a list of {NUM_SEATS}")
+            raise _bad(f"seats={short(seats)}: expected a list of {NUM_SEATS}")
         first, second, third, fourth = (_choice("seats", who, (PERSON, *bots)) for who in seats)
         return cls(rules, rack_check, pace, (first, second, third, fourth))
 
@@ -87,14 +93,14 @@ def player_name(given: Any) -> str:
         Refused: the name is not a text.
     """
     if not isinstance(given, str):
-        raise _bad(f"name={given!r}: expected a text")
+        raise _bad(f"name={short(given)}: expected a text")
     shown = " ".join("".join(sign if sign.isprintable() else " " for sign in given).split())[:_MAX_NAME].strip()
     return shown or "?"
 
 
 def _choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     if value not in choices:
-        raise _bad(f"{name}={value!r} is not a choice: expected {' or '.join(map(repr, choices))}")
+        raise _bad(f"{name}={short(value)} is not a choice: expected {' or '.join(map(repr, choices))}")
     return str(value)
 
 

@@ -1,10 +1,13 @@
 """Keeps tables on disk, so that they survive a restart of the server: one SQLite file, a row of JSON for each table."""
 
 import json
+import logging
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+_log = logging.getLogger(__name__)
 
 
 class Store:
@@ -21,23 +24,61 @@ class Store:
         self._file: sqlite3.Connection | None = None
         if path is None:
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)
-        self._file = sqlite3.connect(path, check_same_thread=False)
         try:
+            self._file = sqlite3.connect(path, check_same_thread=False)
             with self._file:
                 self._file.execute("CREATE TABLE IF NOT EXISTS tables (id TEXT PRIMARY KEY, kept TEXT NOT NULL)")
+                self._file.execute("CREATE TABLE IF NOT EXISTS set_aside (id TEXT, kept TEXT, why TEXT)")
         except sqlite3.DatabaseError as error:
-            self._file.close()
+            self.close()
             raise ValueError(
                 f"{path} holds no tables that can be read ({error}): move it away, or name another folder"
             ) from None
 
-    def load(self) -> list[dict[str, Any]]:
-        """All tables that are kept, as `save` was given them, decoded."""
+    def load(self) -> list[tuple[str, dict[str, Any]]]:
+        """All tables that are kept, as `save` was given them, decoded, with their ids; other rows are set aside."""
+        tables = []
+        for row in self._rows():
+            try:
+                key, text = self._execute("SELECT id, kept FROM tables WHERE rowid = ?", (row,)).fetchone()
+                kept = json.loads(text)
+                if not isinstance(kept, dict) or not isinstance(key, str):
+                    raise ValueError(f"it holds {type(kept).__name__}: expected an object")
+                tables.append((key, kept))
+            except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
+                self._move(f"in row {row}", "rowid = ?", row, str(error))
+        return tables
+
+    def _rows(self) -> list[int]:
+        rows: list[int] = []
         if self._file is None:
-            return []
-        return [json.loads(kept) for (kept,) in self._file.execute("SELECT kept FROM tables")]
+            return rows
+        try:
+            rows.extend(row for (row,) in self._execute("SELECT rowid FROM tables ORDER BY rowid"))
+        except sqlite3.Error as error:
+            _log.error("some kept tables cannot be read: %s", error)
+        return rows
+
+    def set_aside(self, key: str, why: str) -> None:
+        """Move a kept table to where nothing reads it, the SQL table `set_aside`, and log its name."""
+        self._move(key, "id = ?", key, why)
+
+    def _move(self, name: str, where: str, value: Any, why: str) -> None:
+        _log.warning("table %s is not restored and set aside: %s", name, why)
+        if self._file is None:
+            return
+        try:
+            with self._file:
+                self._execute(f"INSERT INTO set_aside SELECT id, kept, ? FROM tables WHERE {where}", (why, value))
+                self._execute(f"DELETE FROM tables WHERE {where}", (value,))
+        except sqlite3.Error as error:
+            _log.error("table %s could not be set aside: %s", name, error)
+
+    def _execute(self, command: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
+        assert self._file is not None
+        return self._file.execute(command, values)
 
     def save(self, changes: Mapping[str, str | None]) -> None:
         """Write tables: by id the JSON of a table, or None to remove it."""

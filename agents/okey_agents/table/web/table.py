@@ -5,14 +5,15 @@ names a seat, and gives the move to `play`.
 """
 
 import math
+import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from okey_agents.table.web.rack import PLACES, Rack, fault_of
 from okey_agents.table.web.refusal import Refused
-from okey_agents.table.web.settings import PERSON, Settings
+from okey_agents.table.web.settings import PERSON, Settings, player_name
 from okey_env import actions
 from okey_env.match import Match
 from okey_env.round import derive_seed
@@ -23,6 +24,8 @@ MakeMatch = Callable[[Rules, int], Match]
 """Makes a match of rules and a seed."""
 NewSeed = Callable[[], int]
 """Gives another seed with each call."""
+
+Kept = TypeVar("Kept")
 
 _VERSION = 1
 _TOKEN_BYTES = 24
@@ -44,6 +47,8 @@ class Seat:
         self.away_since: float | None = -math.inf
         """When the last of these connections closed, by the monotonic clock; None while one is open."""
         self.ready = False
+        self.replaced: dict[str, Any] | None = None
+        """If the seat's last move was another bot's: `moves` before it, the `bot` that made it, and `why`."""
         self.rack = Rack()
 
 
@@ -70,6 +75,8 @@ class Table:
         self.seats = [Seat(who, number) for number, who in enumerate(settings.seats)]
         self.started = False
         self.watchers = 0
+        self.preparing: list[str] = []
+        """The bots of this table that are being made ready; until then they do not move."""
         self.touched = time.time()
         """When the table last changed, in seconds since the epoch."""
         self._make_match = make_match
@@ -79,6 +86,8 @@ class Table:
     def _begin_match(self, seed: int) -> None:
         self.seed = seed
         self.match = self._make_match(self.settings.rules, seed)
+        self.record_name = f"{time.strftime('%Y-%m-%d')}-{secrets.token_urlsafe(12)}"
+        """Under which the record of this match is kept. It cannot be guessed, because a record tells the seed."""
         self.played: list[list[int]] = [[]]
         """The actions of each round of this match. With the seed they are the whole match."""
         self._deal_racks()
@@ -87,6 +96,7 @@ class Table:
         for number, seat in enumerate(self.seats):
             seat.rack = Rack.dealt(list(kinds_of(self.match.round.racks[number])), self.match.round.okey)
             seat.ready = False
+            seat.replaced = None
 
     # --- coming and going --------------------------------------------------------------------------------
 
@@ -325,6 +335,7 @@ class Table:
             "started": self.started,
             "touched": self.touched,
             "seed": self.seed,
+            "record": self.record_name,
             "played": self.played,
             "seats": [
                 {
@@ -342,18 +353,34 @@ class Table:
         """Bring a new table, made with the settings and the seed of `saved`, to where `to_json` was called.
 
         Raises:
-            ValueError, KeyError: the data is of another version, or damaged.
+            ValueError, KeyError, TypeError: the data is of another version, or damaged.
         """
         if saved["version"] != _VERSION:
             raise ValueError(f"the table was kept in version {saved['version']}: expected {_VERSION}")
-        for i, round_actions in enumerate(saved["played"]):
+        for i, round_actions in enumerate(_a(list, saved["played"], "played")):
             if i > 0:
                 self.match.next_round()
-            for action in round_actions:
-                self.match.apply(action)
-        self.played = saved["played"]
-        self.id, self.invite, self.watch_token = saved["id"], saved["invite"], saved["watch"]
-        self.started, self.touched = saved["started"], saved["touched"]
-        for seat, kept in zip(self.seats, saved["seats"], strict=True):
-            seat.name, seat.token, seat.ready = kept["name"], kept["token"], kept["ready"]
-            seat.rack = Rack(kept["places"], kept["down"])
+            for action in _a(list, round_actions, "played"):
+                self.match.apply(_a(int, action, "played"))
+        self.played = saved["played"] or [[]]
+        self.id, self.invite = _a(str, saved["id"], "id"), _a(str, saved["invite"], "invite")
+        self.watch_token = None if saved["watch"] is None else _a(str, saved["watch"], "watch")
+        self.record_name = _a(str, saved.get("record", self.record_name), "record")
+        if not re.fullmatch(r"[\w-]+", self.record_name):
+            raise ValueError(f"record={self.record_name!r}: expected the name of a file without its suffix")
+        self._deal_racks()
+        self.started, self.touched = _a(bool, saved["started"], "started"), float(saved["touched"])
+        if not math.isfinite(self.touched):
+            raise ValueError(f"touched={self.touched}: expected seconds since the epoch")
+        for seat, kept in zip(self.seats, _a(list, saved["seats"], "seats"), strict=True):
+            seat.name = player_name(_a(str, kept["name"], "name")) if kept["name"] else ""
+            seat.token = None if kept["token"] is None else _a(str, kept["token"], "token")
+            seat.ready = _a(bool, kept["ready"], "ready")
+            seat.rack.arrange(_a(list, kept["places"], "places"), _a(list, kept["down"], "down"))
+
+
+def _a(kind: type[Kept], value: Any, name: str) -> Kept:
+    """A value of a kept table, if it has the type that it must have."""
+    if type(value) is not kind:
+        raise ValueError(f"{name}={value!r}: expected {kind.__name__}")
+    return value

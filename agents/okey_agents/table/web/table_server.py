@@ -5,6 +5,7 @@ writes to the disk.
 """
 
 import asyncio
+import collections
 import copy
 import dataclasses
 import gc
@@ -12,23 +13,25 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from okey_agents.coach.advice import WORLDS
+from okey_agents.table.web.changes import changes
+from okey_agents.table.web.guests import Guests
 from okey_agents.table.web.hint import hint_for
+from okey_agents.table.web.keeper import Keeper, text_of
+from okey_agents.table.web.pool import Needs, Pool
 from okey_agents.table.web.refusal import Refused
-from okey_agents.table.web.settings import PACES, PERSON, Settings, player_name, strongest
-from okey_agents.table.web.store import Store
+from okey_agents.table.web.settings import PACES, PERSON, RULE_BOTS, Settings, player_name, strongest
 from okey_agents.table.web.table import MakeMatch, NewSeed, Table
 from okey_agents.table.web.views import result, view
-from okey_agents.table.web.worker import Worker, move_of
-from okey_env.bots import BotSpec, bot_names
+from okey_agents.table.web.worker import Ended, move_of, prepare, said_of
+from okey_env.bots import Bot, BotSpec, bot_names, make_bot
 from okey_env.match import Match
 from okey_env.observation import Observation
-from okey_env.record import Record
+from okey_env.round import Round
 
 _log = logging.getLogger(__name__)
 
@@ -42,26 +45,53 @@ _STALE_AFTER = 3600
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """How much one server accepts."""
+    """How much one server accepts. docs/table.md says why the limits for an address are as large as they are."""
 
     tables: int = 200
+    tables_per_address: int = 120
+    """Tables with somebody at them, or changed in the last hour, that one address has set up."""
+    tables_per_connection: int = 20
     connections: int = 400
+    """WebSockets; when there are as many, the one that has been silent longest and sits nowhere makes room."""
+    connections_per_address: int = 300
+    connections_per_seat: int = 8
+    sockets: int = 600
+    """Connections of any kind; fewer if the system allows fewer open files."""
+    sockets_per_address: int = 450
+    first_message: float = 20.0
+    """Seconds that a connection has to say something."""
     message_size: int = 4096
     """Characters of one message."""
     messages_per_second: float = 20.0
     """For one connection, on average; `burst` of them may come at once."""
     burst: int = 60
-    tables_per_connection: int = 20
+    tolerance: int = 60
+    """Messages above that rate, or that make no sense, after which a connection is closed."""
+    back_off: float = 1.0
+    """Seconds for which an address is refused after that; twice as long each time, up to `most_back_off`."""
+    most_back_off: float = 10.0
     grace: float = 20.0
     """Seconds after which a bot plays for a person whose connection has closed."""
     bot_seconds: float = 10.0
     """Seconds that a bot has for a move; a slower move is replaced."""
+    hint_seconds: float = 30.0
+    bot_failures: int = 3
+    """Moves of a bot that failed in one match after which it is not asked any more."""
+    bot_processes: int = 3
+    """Processes for bots, of which slow bots leave one free; they are started as they are needed."""
+    hint_processes: int = 2
+    records: int = 2000
+    """Files of records; the oldest matches that are over make room."""
+    record_bytes: int = 500_000_000
 
 
 class Listener(Protocol):
     """A connection, as the table server sees it."""
 
     seat: int | None
+
+    def close(self, code: str, text: str) -> None:
+        """Say why, and close the connection; returns at once."""
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Queue a message; returns at once."""
@@ -70,23 +100,55 @@ class Listener(Protocol):
 class Session:
     """A table, its connections, and the task that plays its bots."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, address: str = "") -> None:
         self.table = table
-        self.listeners: set[Listener] = set()
+        self.address = address
+        """From where it was set up; empty: before the server's start."""
+        self.listeners: dict[Listener, None] = {}
+        """In the order in which they came."""
         self.runner: asyncio.Task[None] | None = None
-        """Plays the bots' moves while a bot is to move."""
+        """Makes bots ready and plays their moves."""
         self.bot_seeds: dict[tuple[int, str], int] = {}
         """By seat and name of the bot."""
-        self.recorded: tuple[int, int] | None = None
-        """What the record on disk holds: the seed of the match and how many of its rounds."""
+        self.failures: collections.Counter[tuple[str, str]] = collections.Counter()
+        """By match and bot: moves that had to be replaced."""
+        self.advice: tuple[tuple[str, int], asyncio.Future[dict[str, Any]]] | None = None
+        """The coach's advice for a position: the match and its moves."""
+        self.recorded: tuple[str, int] | None = None
+        """The record that was last given to be written: its name and how many rounds it has."""
+        self._sent: dict[int | None, dict[str, Any]] = {}
+        """By seat (None: watching): the view as its listeners know it."""
 
     def broadcast(self) -> None:
-        """Send everybody the table as they may see it."""
-        views: dict[int | None, dict[str, Any]] = {}
-        for listener in self.listeners:
-            if listener.seat not in views:
-                views[listener.seat] = view(self.table, listener.seat)
-            listener.send(views[listener.seat])
+        """Send everybody what has changed in the table as they may see it."""
+        for seat in list(self._sent):
+            old, new = self._sent[seat], view(self.table, seat)
+            new["version"] = old["version"]
+            if change := changes(old, new):
+                new["version"] += 1
+                self._sent[seat] = new
+                message = {"type": "change", "version": new["version"], **change}
+                for listener in self.listeners:
+                    if listener.seat == seat:
+                        listener.send(message)
+
+    def enter(self, listener: Listener) -> None:
+        """Add a connection and send it the whole view; the others are sent changes."""
+        self.broadcast()
+        self.listeners[listener] = None
+        self.send_whole(listener)
+
+    def send_whole(self, listener: Listener) -> None:
+        """Send one connection the whole view, which it has not, or of which it has missed a change."""
+        if listener.seat not in self._sent:
+            self._sent[listener.seat] = {**view(self.table, listener.seat), "version": 0}
+        listener.send(self._sent[listener.seat])
+
+    def leave(self, listener: Listener) -> None:
+        """Remove a connection."""
+        self.listeners.pop(listener, None)
+        if all(other.seat != listener.seat for other in self.listeners):
+            self._sent.pop(listener.seat, None)
 
 
 class TableServer:
@@ -117,18 +179,19 @@ class TableServer:
         self.stand_in = strongest(self.bots)
         """The bot that plays for people who are away."""
         self.sessions: dict[str, Session] = {}
-        self.connections = 0
+        self.guests = Guests(self.limits)
+        """Who is connected, and from where."""
         self._make_match = make_match
         self._new_seed = new_seed
         self._worlds = worlds
         self._processes = processes
-        self._data = data
-        self._store = Store(data / "tables.sqlite" if data else None)
+        self._keeper = Keeper(data, self.limits.records, self.limits.record_bytes)
         self.ready = asyncio.Event()
         """Set when kernels are compiled and kept tables restored; the first start of all compiles for a minute."""
-        self._bots = Worker(process=processes)
-        self._coach = Worker(process=processes)
-        self._writer = ThreadPoolExecutor(1, "okey-disk")
+        self._bots = Pool(self.limits.bot_processes, 1, process=processes)
+        self._coach = Pool(self.limits.hint_processes, process=processes)
+        self._spare: Bot | None = None
+        """Plays in this process where another bot has failed."""
         self._changed: set[str] = set()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -143,48 +206,58 @@ class TableServer:
         for task in (*self._tasks, *(session.runner for session in self.sessions.values())):
             if task is not None:
                 task.cancel()
-        await self._write()
-        self._writer.shutdown()
+        try:
+            await self._write()
+        except Exception:
+            _log.exception("the last changes could not be kept")
         await self._bots.close()
         await self._coach.close()
-        self._store.close()
+        self._keeper.close()
 
     async def _get_ready(self) -> None:
-        """Compile or load kernels: first those of the tables and the bots, and last the coach's."""
-        observation = None
+        """Compile or load kernels: first those of the tables and the bots that play by rules, and last the coach's."""
         try:
-            tables, observation = await asyncio.to_thread(self._warm_up)
+            tables = await asyncio.to_thread(self._warm_up)
             self.sessions |= {table.id: Session(table) for table in tables}
-            await self._bots.call(move_of, self.bots[self.stand_in], 1, observation)
+            for name in (self.stand_in, *(name for name in RULE_BOTS if name in self.bots)):
+                await self._bots.call(self._needs(name), abs, 0)
         except Exception:
             _log.exception("getting ready has failed; kernels compile when they are needed, or kept tables are missing")
         finally:
             self.ready.set()
         try:
-            await self._coach.call(hint_for, observation, 2)
+            await self._coach.call(_COACH, abs, 0)
         except Exception:
             _log.exception("the coach could not be made ready; the first hint takes longer")
 
-    def _warm_up(self) -> tuple[list[Table], Observation]:
+    def _warm_up(self) -> list[Table]:
         """Play a round and show its result, which loads the kernels; restore the tables that were kept."""
         table = Table(Settings(seats=(self.stand_in,) * 4), 1)
-        observation = table.match.round.observe(table.match.round.turn)
+        spare = make_bot(self.bots[self.stand_in], 1)
         while not table.match.round.over:
             view(table, 0)
-            table.play(table.match.round.legal_actions()[0])
+            table.play(spare.act(table.match.round.observe(table.match.round.turn)))
         result(table.match.round)
+        self._spare = spare
         tables = self._restore()
-        if (
-            self._processes
-        ):  # collecting garbage among all that the compiler leaves in memory takes a quarter of a second
+        if self._processes:
+            # Collecting garbage among all that the compiler leaves in memory takes a quarter of a second.
             gc.collect()
             gc.freeze()
-        return tables, observation
+        return tables
+
+    def _needs(self, name: str) -> Needs:
+        return Needs(name, prepare, (self.bots[name],))
 
     # --- setting up, coming, going -----------------------------------------------------------------------
 
-    def create(self, given: Mapping[str, Any], name: Any) -> tuple[Session, int | None, str]:
+    def create(self, given: Mapping[str, Any], name: Any, address: str = "") -> tuple[Session, int | None, str]:
         """Set up a table and sit down at it, or watch it if no seat is for a person: session, seat or None, token.
+
+        Args:
+            given: the settings, as `Settings.read` has them.
+            name: the player's.
+            address: from where the table is set up.
 
         Raises:
             Refused: the settings are not possible, or there are too many tables.
@@ -192,9 +265,12 @@ class TableServer:
         settings = Settings.read(given, self.bots)
         shown = player_name(name)
         if len(self.sessions) >= self.limits.tables:
-            self._drop_stalest()
+            self._drop_stalest(list(self.sessions.values()))
+        own = [session for session in self.sessions.values() if session.address == address]
+        if address and len(own) >= self.limits.tables_per_address:
+            self._drop_stalest(own)
         table = Table(settings, self._new_seed(), self._make_match, self._new_seed)
-        session = self.sessions[table.id] = Session(table)
+        session = self.sessions[table.id] = Session(table, address)
         if PERSON in settings.seats:
             seat, token = table.take_seat(shown)
             return session, seat, token
@@ -228,24 +304,32 @@ class TableServer:
 
     def enter(self, session: Session, listener: Listener) -> None:
         """Add a connection to a table."""
-        session.listeners.add(listener)
+        seated = [other for other in session.listeners if other.seat == listener.seat]
+        if listener.seat is not None and len(seated) >= self.limits.connections_per_seat:
+            seated[0].close("too_many_connections", "this seat has been opened in too many other pages")
         session.table.connect(listener.seat)
+        session.enter(listener)
         self.changed(session)
 
     def leave(self, session: Session, listener: Listener, *, for_good: bool = False) -> None:
         """Remove a connection from a table; with `for_good` a bot plays for its person at once."""
-        session.listeners.discard(listener)
+        session.leave(listener)
         session.table.disconnect(listener.seat, for_good=for_good)
         self.changed(session)
         if not for_good:  # look again when the grace is over
             loop = asyncio.get_running_loop()
             loop.call_later(self.limits.grace + 0.01, self._start_bots, session)
 
-    def _drop_stalest(self) -> None:
-        empty = [session for session in self.sessions.values() if not session.table.occupied]
+    def _drop_stalest(self, sessions: Sequence[Session]) -> None:
+        """Drop the table that has not changed for longest, and for an hour, and has nobody at it.
+
+        Raises:
+            Refused: there is none.
+        """
+        empty = [session for session in sessions if not session.table.occupied]
         stalest = min(empty, key=lambda session: session.table.touched, default=None)
         if stalest is None or time.time() - stalest.table.touched < _STALE_AFTER:
-            raise Refused("too_many_tables", f"there are {len(self.sessions)} tables, and this server accepts no more")
+            raise Refused("too_many_tables", f"there are {len(sessions)} tables, and no more are accepted from here")
         del self.sessions[stalest.table.id]
         self._changed.add(stalest.table.id)
 
@@ -253,51 +337,115 @@ class TableServer:
 
     def changed(self, session: Session) -> None:
         """Call this after a change to a table: it tells everybody, keeps the table, and has a bot move if one is to."""
+        self._tell(session)
+        self._start_bots(session)
+
+    def _tell(self, session: Session) -> None:
         session.broadcast()
         self.keep(session)
-        self._start_bots(session)
+        table = session.table
+        rounds = (table.record_name, table.match.rounds_played)
+        if table.round_ended and session.recorded != rounds:
+            session.recorded = rounds
+            self._keeper.add_record(table.record_name, table.match, _names(table))
 
     def keep(self, session: Session) -> None:
         """Have the next write to disk include this table."""
         self._changed.add(session.table.id)
 
     def _start_bots(self, session: Session) -> None:
-        if session.runner is None and session.table.bot_to_move(self.limits.grace) is not None:
-            session.runner = asyncio.create_task(self._play_bots(session))
+        to_move = session.table.bot_to_move(self.limits.grace) is not None
+        if session.runner is None and (to_move or (session.table.occupied and self._unprepared(session))):
+            session.runner = asyncio.create_task(self._run_bots(session))
 
-    async def _play_bots(self, session: Session) -> None:
-        table = session.table
+    def _unprepared(self, session: Session) -> list[str]:
+        """The bots of a table that are not ready to play."""
+        names = dict.fromkeys(seat.bot or self.stand_in for seat in session.table.seats)
+        return [name for name in names if not self._bots.prepared(name) and not self._given_up(session, name)]
+
+    def _given_up(self, session: Session, name: str) -> bool:
+        return session.failures[session.table.record_name, name] >= self.limits.bot_failures
+
+    async def _run_bots(self, session: Session) -> None:
         try:
-            while (seat := table.bot_to_move(self.limits.grace)) is not None:
-                moves = table.moves
-                await asyncio.sleep(PACES[table.settings.pace])
-                if table.moves != moves or table.bot_to_move(self.limits.grace) != seat:
-                    continue
-                action = await self._move_of_bot(session, seat, table.match.round.observe(seat))
-                if table.moves != moves or table.bot_to_move(self.limits.grace) != seat:
-                    continue  # the person came back while the bot chose its move
-                table.play(action)
-                session.broadcast()
-                self.keep(session)
+            await self._prepare_bots(session)
+            await self._play_bots(session)
         except Exception:
-            _log.exception("table %s has stopped", table.id)
+            _log.exception("table %s has stopped", session.table.id)
         finally:
             session.runner = None
 
-    async def _move_of_bot(self, session: Session, seat: int, observation: Observation) -> int:
-        """The move of a bot; the first legal one if the bot raises, takes too long, or gives an illegal move."""
-        name = session.table.seats[seat].bot or self.stand_in
+    async def _prepare_bots(self, session: Session) -> None:
+        """Make the bots of a table ready before they sit down, and tell those who wait for them."""
+        while names := self._unprepared(session):
+            session.table.preparing = names
+            session.broadcast()
+            try:
+                await self._bots.call(self._needs(names[0]), abs, 0)
+            except Exception as error:
+                _log.error("bot %s could not be made ready: %s", names[0], said_of(error))
+                session.failures[session.table.record_name, names[0]] = self.limits.bot_failures
+        if session.table.preparing:
+            session.table.preparing = []
+            session.broadcast()
+
+    async def _play_bots(self, session: Session) -> None:
+        table = session.table
+        while (seat := table.bot_to_move(self.limits.grace)) is not None:
+            moves = table.moves
+            await asyncio.sleep(PACES[table.settings.pace])
+            if table.moves != moves or table.bot_to_move(self.limits.grace) != seat:
+                continue
+            action, why = await self._move_of_bot(session, seat, table.match.round.observe(seat))
+            if table.moves != moves or table.bot_to_move(self.limits.grace) != seat:
+                continue  # the person came back while the bot chose its move
+            by = {"moves": moves, "bot": self.stand_in, "why": why}
+            table.seats[seat].replaced = by if why else None
+            table.play(action)
+            self._tell(session)
+
+    async def _move_of_bot(self, session: Session, seat: int, observation: Observation) -> tuple[int, str | None]:
+        """The move of a bot; if it fails, that of the next best bot, and why: `late`, `failed` or `given_up`."""
+        table = session.table
+        name = table.seats[seat].bot or self.stand_in
         if (seat, name) not in session.bot_seeds:
             session.bot_seeds[seat, name] = self._new_seed()
-        seed, limit = session.bot_seeds[seat, name], self.limits.bot_seconds
+        seed = session.bot_seeds[seat, name]
+        if self._given_up(session, name):
+            return self._spare_move(seed, observation), "given_up"
+
+        def tell() -> None:
+            table.preparing = [name]
+            session.broadcast()
+
+        why = "failed"
         try:
-            action = await self._bots.call(move_of, self.bots[name], seed, observation, limit=limit)
+            limit, needs = self.limits.bot_seconds, self._needs(name)
+            arguments = (self.bots[name], seed, observation)
+            action = await self._bots.call(needs, move_of, *arguments, limit=limit, on_prepare=tell)
             if action in observation.legal_actions:
-                return action
-            _log.error("bot %s gave the action %s, which is not legal; the first legal one is played", name, action)
+                return action, None
+            fault = f"gave the action {action}, which is not legal"
+        except TimeoutError as error:
+            why, fault = "late", f"was too slow: {said_of(error)}"
         except Exception as error:
-            _log.error("bot %s failed: %r; the first legal action is played", name, error)
-        return observation.legal_actions[0]
+            fault = f"failed: {said_of(error)}"
+        finally:
+            table.preparing = []
+        session.failures[table.record_name, name] += 1
+        _log.error("bot %s %s; %s plays in its place", name, fault, self.stand_in)
+        return self._spare_move(seed, observation), why
+
+    def _spare_move(self, seed: int, observation: Observation) -> int:
+        """A move made in this process, which takes microseconds."""
+        try:
+            assert self._spare is not None
+            self._spare.reset(seed)
+            action = self._spare.act(observation)
+            return action if action in observation.legal_actions else observation.legal_actions[0]
+        except Exception as error:
+            _log.error("bot %s failed: %s; the first legal action is played", self.stand_in, said_of(error))
+            return observation.legal_actions[0]
 
     async def hint(self, session: Session, seat: int) -> dict[str, Any]:
         """The message with the coach's move for a seat, and its reasons.
@@ -310,28 +458,43 @@ class TableServer:
             turn = table.match.round.turn
             raise Refused("not_your_turn", f"it is the turn of seat {turn}", turn=turn)
         moves, observation = table.moves, table.match.round.observe(seat)
-        advice = await self._coach.call(hint_for, observation, self._worlds)
+        limit = self.limits.hint_seconds
+        position = (table.record_name, moves)
+        if session.advice is None or session.advice[0] != position:  # a position is thought about once
+            call = self._coach.call(_COACH, hint_for, observation, self._worlds, limit=limit)
+            session.advice = (position, asyncio.ensure_future(call))
+        try:
+            advice = await asyncio.shield(session.advice[1])
+        except (TimeoutError, Ended):
+            session.advice = None
+            raise Refused("no_hint", f"the coach has found no advice in {limit:g} seconds") from None
         return {"type": "hint", "moves": moves, **advice}
 
     # --- keeping -----------------------------------------------------------------------------------------
 
     async def record(self, table: Table) -> dict[str, Any]:
         """The message with the record of the match so far."""
-        lines = (await asyncio.to_thread(Record.of, copy.deepcopy(table.match), _names(table))).lines
-        return {"type": "record", "text": "".join(f"{line}\n" for line in lines)}
+        text = await asyncio.to_thread(text_of, copy.deepcopy(table.match), _names(table))
+        return {"type": "record", "text": text}
 
     def _restore(self) -> list[Table]:
-        """The tables that were kept. Left out are those of long ago and those that cannot be restored."""
+        """The tables that were kept. Those of long ago are removed; those that cannot be restored are set aside."""
         tables = []
-        for kept in self._store.load():
+        for key, kept in self._keeper.load():
             try:
                 given = dict(kept["settings"])
                 given["seats"] = [who if who in (*self.bots, PERSON) else self.stand_in for who in given["seats"]]
                 settings = Settings.read(given, self.bots)
+                if type(kept["seed"]) is not int:
+                    raise ValueError(f"seed={kept['seed']!r}: expected a whole number")
                 table = Table(settings, kept["seed"], self._make_match, self._new_seed)
                 table.restore(kept)
-            except (KeyError, ValueError, TypeError, Refused) as error:
-                _log.warning("table %s is not restored: %s", kept.get("id"), error)
+                if table.id != key:
+                    raise ValueError(f"it holds the table {table.id}")
+                if table.round_ended and not self._keeper.has_record(table.record_name):
+                    self._keeper.add_record(table.record_name, table.match, _names(table))
+            except Exception as error:  # whatever is wrong with it, the other tables come back
+                self._keeper.set_aside(key, said_of(error))
                 continue
             if time.time() - table.touched < _FORGET_AFTER:
                 tables.append(table)
@@ -348,27 +511,23 @@ class TableServer:
                 _log.exception("tables could not be kept")
 
     async def _write(self) -> None:
-        changed, self._changed = self._changed, set()
-        if not changed or self._data is None:
-            return
-        sessions = {key: self.sessions.get(key) for key in changed}
-        rows = {key: json.dumps(session.table.to_json()) if session else None for key, session in sessions.items()}
-        records: dict[Path, tuple[Match, tuple[str, ...]]] = {}
-        for session in filter(None, sessions.values()):
-            table = session.table
-            ended = (table.seed, table.match.rounds_played)
-            if ended[1] and session.recorded != ended:
-                session.recorded = ended
-                path = self._data / "records" / f"{table.id}-{table.seed:016x}.jsonl"
-                records[path] = (copy.deepcopy(table.match), _names(table))
-        await asyncio.get_running_loop().run_in_executor(self._writer, self._write_now, rows, records)
-
-    def _write_now(self, rows: Mapping[str, str | None], records: Mapping[Path, tuple[Match, tuple[str, ...]]]) -> None:
-        self._store.save(rows)
-        for path, (match, names) in records.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            Record.of(match, names).write(path)
+        while self._changed:
+            key = self._changed.pop()
+            session = self.sessions.get(key)
+            self._keeper.add_row(key, json.dumps(session.table.to_json()) if session else None)
+        tables = [session.table for session in self.sessions.values()]
+        await self._keeper.write([table.record_name for table in tables if not table.match.over])
 
 
 def _names(table: Table) -> tuple[str, ...]:
     return tuple(seat.name or "?" for seat in table.seats)
+
+
+def _prepare_coach() -> None:
+    round = Round(seed=1)
+    for _ in range(2):  # a throw, and a draw
+        hint_for(round.observe(round.turn), 2)
+        round.apply(round.legal_actions()[0])
+
+
+_COACH = Needs("coach", _prepare_coach, ())

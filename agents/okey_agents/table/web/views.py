@@ -5,6 +5,7 @@ with all its tiles.
 """
 
 import dataclasses
+import weakref
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from okey_env.tiles import NUM_KINDS, NUM_SEATS, WILD, face_text, kind_text, kin
 
 def view(table: Table, number: int | None) -> dict[str, Any]:
     """The table as seat `number` may see it, or as somebody who watches (None) may."""
-    match = table.match
+    match, scores = table.match, table.match.scores
     return {
         "type": "view",
         "table": table.id,
@@ -36,15 +37,17 @@ def view(table: Table, number: int | None) -> dict[str, Any]:
                 "taken": seat.bot is not None or seat.token is not None,
                 "here": seat.bot is not None or seat.here > 0,
                 "ready": seat.ready,
-                "score": match.scores[i],
+                "score": scores[i],
+                "replaced": seat.replaced,
             }
             for i, seat in enumerate(table.seats)
         ],
+        "preparing": list(table.preparing),
         "match": {
             "round": len(match.earlier) + 1,
             "over": match.over,
             "winners": list(match.winners),
-            "history": [score_line(round) for round in rounds_over(table)],
+            "history": _history(table),
         },
         "round": round_view(table, number) if table.started else None,
         "result": result(match.round) if match.round.over else None,
@@ -69,7 +72,7 @@ def round_view(table: Table, number: int | None) -> dict[str, Any]:
         "shown_by": None if seen.shown_by is None else _seat_of(seen, seen.shown_by),
         "tiles": [14 + (seen.phase == "throw" and _seat_of(seen, seen.turn) == seat) for seat in range(NUM_SEATS)],
         "heaps": _heaps(seen),
-        "rack": rack.places if rack else None,
+        "rack": list(rack.places) if rack else None,
         "down": sorted(rack.down) if rack else [],
         "may": {
             "draw": actions.DRAW in may,
@@ -126,6 +129,18 @@ def _heaps(seen: Observation) -> list[list[str]]:
 def rounds_over(table: Table) -> list[Round]:
     """The rounds of this match that have ended."""
     return [*table.match.earlier, *([table.match.round] if table.match.round.over else [])]
+
+
+def _history(table: Table) -> list[dict[str, Any]]:
+    """The score sheet; the lines of earlier rounds, which do not change any more, are made once."""
+    for round in table.match.earlier:
+        if round not in _LINES:
+            _LINES[round] = score_line(round)
+    now = table.match.round
+    return [*(_LINES[round] for round in table.match.earlier), *([score_line(now)] if now.over else [])]
+
+
+_LINES: weakref.WeakKeyDictionary[Round, dict[str, Any]] = weakref.WeakKeyDictionary()
 
 
 def score_line(round: Round) -> dict[str, Any]:

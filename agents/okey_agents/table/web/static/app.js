@@ -1,5 +1,6 @@
 // The app: chooses the screen, and handles the messages from the server.
 
+import { changed } from "./changes.js";
 import { Connection, keepSeat, keptSeats } from "./connection.js";
 import { h } from "./dom.js";
 import { homePage, joinPage, lobbyPage } from "./home.js";
@@ -107,6 +108,8 @@ class App {
     const handlers = {
       welcome: () => {
         this.welcome = message;
+        this.asked = false;
+        this.send("hello"); // who says nothing is taken for a connection that nobody uses
         this.route();
       },
       seated: () => {
@@ -122,13 +125,26 @@ class App {
         this.go("");
         this.home();
       },
-      view: () => this.showView(message),
+      view: () => {
+        this.asked = false;
+        this.showView(message);
+      },
+      change: () => this.change(message),
       hint: () => this.page?.hint(message),
       replay: () => this.page?.showReplay(message),
       record: () => download(`okey-${this.seat}.jsonl`, message.text),
       error: () => this.refused(message),
     };
     handlers[message.type]?.();
+  }
+
+  /** Applies a change of the view; asks for the whole view if another change has been missed. */
+  change(message) {
+    if (this.view?.version + 1 === message.version) this.showView(changed(this.view, message));
+    else if (!this.asked) {
+      this.asked = true;
+      this.send("whole");
+    }
   }
 
   showView(view) {

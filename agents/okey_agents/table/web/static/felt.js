@@ -96,6 +96,7 @@ export class Felt {
     this.showFigure(this.indicator, t.indicator, round.indicator, round.okey);
     this.showFigure(this.wild, t.okey, "*", round.okey);
     this.status.textContent = this.statusText(view, names, playing);
+    this.status.classList.toggle("preparing", view.preparing.length > 0 && round.turn !== view.you);
     this.element.classList.toggle("mine", playing && round.turn === view.you);
   }
 
@@ -111,7 +112,8 @@ export class Felt {
     const { round } = view;
     const turn = view.stage === "play" && round.turn === seat;
     const lost = round.lost[seat];
-    const note = bot ? botName(bot) : !taken ? t.bot : here ? "" : t.away;
+    const getsReady = view.preparing.includes(bot);
+    const note = getsReady ? t.getsReady : bot ? botName(bot) : !taken ? t.bot : here ? "" : t.away;
     plate.classList.toggle("turn", turn);
     const key = JSON.stringify([name, note, score, lost, round.tiles[seat], round.shown_by === seat]);
     if (plate.dataset.key === key) return;
@@ -128,6 +130,10 @@ export class Felt {
   statusText(view, names, playing) {
     const { round } = view;
     if (!playing) return "";
+    if (view.preparing.length && round.turn !== view.you) {
+      const bots = new Set([...view.seats.map((seat) => seat.bot).filter(Boolean), ...view.preparing]);
+      return t.preparing(view.preparing.map(botName).join(", "), bots.size - view.preparing.length, bots.size);
+    }
     if (view.you === null) return `${t.watching} ${t.turnOf(names[round.turn])}`;
     if (round.turn !== view.you) return t.turnOf(names[round.turn]);
     if (round.phase === "throw") return t.yourTurn.throw;

@@ -7,7 +7,7 @@ import { Panel } from "./panel.js";
 import { RackView } from "./rack.js";
 import { replayDialog } from "./replay.js";
 import { setSound, soundOn } from "./sound.js";
-import { errorText, eventText, hintWords, t } from "./words.js";
+import { botName, errorText, eventText, hintWords, t } from "./words.js";
 
 const KEYS = { d: "draw", t: "take", x: "throw", f: "finish", s: "show", 1: "runs", 2: "groups", 3: "pairs", v: "flip", h: "hint" };
 
@@ -80,6 +80,9 @@ export class TablePage {
     this.showButtons();
     if (view.result && view.stage !== "play") this.showEnd(before);
     else this.dropEnd();
+    for (const { replaced, bot } of view.seats) {
+      if (replaced && replaced.moves === view.moves - 1 && before && before.moves < view.moves) this.say(t.replaced[replaced.why](botName(bot ?? replaced.bot), botName(replaced.bot)));
+    }
     const turn = round.turn === view.you && view.stage === "play";
     if (turn && !(before?.round?.turn === view.you && before.round.phase === round.phase)) this.app.announce(this.felt.status.textContent);
     document.title = `${turn ? "● " : ""}Okey`;
@@ -129,6 +132,7 @@ export class TablePage {
     this.dropped = false;
     this.bubbleText("");
     this.rack.choose(null);
+    if (this.view.you !== null) this.rack.hold(this.view, this.roundKey); // what was shown ahead of the answer goes back
     const text = errorText(error, this.names);
     this.app.toast(text);
     if (error.code === "laid_wrong") {

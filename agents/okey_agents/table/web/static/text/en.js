@@ -60,6 +60,13 @@ export default {
   language: "Language",
   sound: "Sound",
   getReady: "The tables are being made ready. The very first time this takes a minute or two …",
+  preparing: (names, ready, all) => `Getting ready: ${names} (${ready} of ${all} bots are ready) …`,
+  getsReady: "getting ready …",
+  replaced: {
+    late: (bot, other) => `${bot} took too long; ${other} has moved in its place.`,
+    failed: (bot, other) => `${bot} has failed; ${other} has moved in its place.`,
+    given_up: (bot, other) => `${bot} failed too often; ${other} plays its place in this match.`,
+  },
   connecting: "Connecting …",
   lost: "The connection is lost. Trying again …",
 
@@ -212,6 +219,8 @@ export default {
     too_many_tables: () => "There are too many tables. Try again later.",
     too_many_connections: () => "Too many people are connected. Try again later.",
     too_fast: () => "Not so fast, please.",
+    no_hint: () => "The coach found no advice in time.",
+    flood: () => "Too many messages. The page connects again in a moment.",
     bad_arrangement: () => "The rack has changed meanwhile.",
   },
 

@@ -59,6 +59,13 @@ export default {
   language: "Langue",
   sound: "Son",
   getReady: "Les tables se préparent. La toute première fois, cela prend une minute ou deux …",
+  preparing: (names, ready, all) => `En préparation : ${names} (${ready} robots prêts sur ${all}) …`,
+  getsReady: "en préparation …",
+  replaced: {
+    late: (bot, other) => `${bot} a mis trop de temps ; ${other} a joué à sa place.`,
+    failed: (bot, other) => `${bot} a échoué ; ${other} a joué à sa place.`,
+    given_up: (bot, other) => `${bot} a échoué trop souvent ; ${other} joue à sa place dans cette partie.`,
+  },
   connecting: "Connexion …",
   lost: "La connexion est perdue. Nouvel essai …",
 
@@ -205,6 +212,8 @@ export default {
     too_many_tables: () => "Il y a trop de tables. Réessayez plus tard.",
     too_many_connections: () => "Trop de monde est connecté. Réessayez plus tard.",
     too_fast: () => "Moins vite, s'il vous plaît.",
+    no_hint: () => "Aucun conseil n'a été trouvé à temps.",
+    flood: () => "Trop de messages. La page se reconnecte dans un instant.",
     bad_arrangement: () => "Le chevalet a changé entre-temps.",
   },
 

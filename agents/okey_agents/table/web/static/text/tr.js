@@ -57,6 +57,13 @@ export default {
   language: "Dil",
   sound: "Ses",
   getReady: "Masalar hazırlanıyor. İlk seferde bir iki dakika sürer …",
+  preparing: (names, ready, all) => `Hazırlanıyor: ${names} (${all} bottan ${ready} tanesi hazır) …`,
+  getsReady: "hazırlanıyor …",
+  replaced: {
+    late: (bot, other) => `${bot} çok düşündü; yerine ${other} oynadı.`,
+    failed: (bot, other) => `${bot} oynayamadı; yerine ${other} oynadı.`,
+    given_up: (bot, other) => `${bot} çok kez oynayamadı; bu maçta yerine ${other} oynuyor.`,
+  },
   connecting: "Bağlanıyor …",
   lost: "Bağlantı koptu. Yeniden deneniyor …",
 
@@ -203,6 +210,8 @@ export default {
     too_many_tables: () => "Çok fazla masa var. Sonra yeniden deneyin.",
     too_many_connections: () => "Çok fazla kişi bağlı. Sonra yeniden deneyin.",
     too_fast: () => "Biraz yavaş lütfen.",
+    no_hint: () => "İpucu zamanında bulunamadı.",
+    flood: () => "Çok fazla ileti. Sayfa birazdan yeniden bağlanır.",
     bad_arrangement: () => "Istaka bu arada değişti.",
   },
 
