@@ -13,6 +13,8 @@ from rich.table import Table
 from okey_agents import cli
 from okey_agents.bots.greedy import GreedyBot
 from okey_agents.console import PlainConsole, one_line, printable
+from okey_env.record import Record
+from okey_env.round import Round
 from tests.places import ROOT
 
 NASTY = "[/nope] [red]x[/red] :smile: \x1b[2J\u202e\ud800 é"
@@ -118,3 +120,15 @@ def test_a_closed_pipe_is_no_traceback(command: str, tmp_path: Path) -> None:
     assert "Traceback" not in ran.stderr
     assert "Exception ignored" not in ran.stderr
     assert ran.stderr == ""
+
+
+@pytest.mark.parametrize("verb", ["replay", "review"])
+def test_the_players_of_a_record_are_not_obeyed(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    round = Round("gamelake", seed=3)
+    while not round.over:
+        round.apply(round.legal_actions()[-1])
+    record = Record.of(round, ["[/nope] [red]x[/red] :smile:", "b", "c", "d"])
+    record.write(tmp_path / "round.jsonl")
+    options = ["--worlds", "2", "--most", "1"] if verb == "review" else []
+    printed = run_in("utf-8", verb, str(tmp_path / "round.jsonl"), *options, monkeypatch=monkeypatch)
+    assert "[/nope] [red]x[/red] :smile:" in printed

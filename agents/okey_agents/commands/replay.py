@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from okey_agents.console import one_line
+
 if TYPE_CHECKING:
     from okey_env.match import Match
     from okey_env.record import Record, Step
@@ -115,7 +117,7 @@ def _winning_rack(match: "Match") -> str:
 
 def _names(record: "Record") -> list[str]:
     """The players with their seats, because two of them may have the same name."""
-    return [f"{seat} {name}" for seat, name in enumerate(record.players)]
+    return [f"{seat} {one_line(name)}" for seat, name in enumerate(record.players)]
 
 
 def _of_all(record: "Record", numbers: tuple[int, ...]) -> str:
