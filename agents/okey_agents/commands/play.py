@@ -28,11 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--bot",
-        type=Path,
         action="append",
         default=[],
-        metavar="FOLDER",
-        help="folder of an exported bot to offer as a player; may be repeated",
+        metavar="BOT",
+        help="a bot to offer as a player, by file, folder, module:Name or cmd:program; may be repeated",
     )
     parser.add_argument(
         "--data",
@@ -57,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Open the table, and return when it is closed."""
-    bots = {folder.resolve().name: folder for folder in arguments.bot}
+    bots = {_offered_as(bot): bot for bot in arguments.bot}
     if arguments.terminal:
         from okey_agents.table.terminal import play
 
@@ -72,6 +71,16 @@ def run(arguments: argparse.Namespace) -> int:
     data = arguments.data if arguments.data is not None else _data_folder()
     serve(arguments.host, arguments.port, data, bots, arguments.allow_host, browser=not arguments.no_browser)
     return 0
+
+
+def _offered_as(bot: str) -> str:
+    """The name under which a bot is offered: the last part of its path, or the text that was given."""
+    from okey_env.bots import read_name
+
+    written = read_name(bot)
+    if written.kind in ("file", "onnx", "folder"):
+        return written.item or Path(written.place).resolve().stem
+    return bot
 
 
 def _data_folder() -> Path:
