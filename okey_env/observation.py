@@ -213,6 +213,11 @@ class Observation:
         ]
 
     @property
+    def event_entries(self) -> npt.NDArray[np.uint16]:
+        """The events as in the log of a game, two bytes each (`okey_env.engine.events`): `(n,)`, read-only."""
+        return self._events
+
+    @property
     def action_mask(self) -> npt.NDArray[np.int8]:
         """1 for each action that the observer may do now: `(109,)` int8, all 0 if another seat is to move."""
         mask = np.zeros(NUM_ACTIONS, np.int8)
