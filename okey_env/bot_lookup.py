@@ -17,7 +17,9 @@ package contains no bots.
 
 import contextlib
 import difflib
+import functools
 import importlib
+import importlib.util
 import inspect
 import os
 import shlex
@@ -77,6 +79,8 @@ def read_name(spec: str | Path) -> Written:
     ('command', 'Careful')
     """
     text = os.fspath(spec)
+    if not text.strip():
+        raise ValueError(_unknown(text))
     if isinstance(spec, str):
         if text.startswith(COMMAND):
             return Written("command", text.removeprefix(COMMAND).strip())
@@ -111,8 +115,9 @@ def find(spec: str | Path) -> Found:
         case "command":
             return Found(_loader("command")(written.place), written.place)
         case "installed":
-            with _loading(f"the bot {written.place!r} of {_origin(_claim(written.place))}"):
-                return Found(_made(_claim(written.place).load()), written.place)
+            claim = _claim(written.place)
+            with _loading(f"the bot {written.place!r} of {_origin(claim)}"):
+                return Found(_made(claim.load()), written.place)
         case "onnx":
             return Found(_loader("onnx")(path), path.stem)
         case "folder":
@@ -127,8 +132,7 @@ def find(spec: str | Path) -> Found:
         case "file":
             return _in_file(path, written.item, path.stem)
     with _loading(f"the bot {written.place}:{written.item}"):
-        if str(Path.cwd()) not in sys.path:
-            sys.path.append(str(Path.cwd()))  # at the end: what is installed comes first
+        _look_here_too()
         return Found(_made(_item(importlib.import_module(written.place), written.item)), written.item)
 
 
@@ -137,7 +141,7 @@ def files_of(spec: str | Path) -> list[Path]:
 
     Returns:
         All files of a folder; the file; the network and its manifest; for a program, those of its words that are
-        files. Empty for installed bots and modules.
+        files. Empty for installed bots.
 
     Raises:
         ValueError: nothing has that name.
@@ -154,6 +158,12 @@ def files_of(spec: str | Path) -> list[Path]:
             found = [path, path.with_suffix(".json"), path.with_name(BOT_FILE)]
         case "command":
             found = map(Path, shlex.split(written.place))
+        case "module":
+            _look_here_too()
+            module = None
+            with contextlib.suppress(Exception):  # it imports the packages around the module
+                module = importlib.util.find_spec(written.place)
+            found = [Path(module.origin)] if module is not None and module.origin else []
         case _:
             found = []
     return sorted(file for file in found if file.is_file())
@@ -199,6 +209,8 @@ def check_bot(thing: Any) -> None:
         TypeError: it cannot; the message says what was expected.
     """
     act, reset = getattr(thing, "act", None), getattr(thing, "reset", None)
+    if inspect.iscoroutinefunction(act) or inspect.iscoroutinefunction(thing):
+        raise TypeError("it is asynchronous: expected a function that returns the action itself")
     if callable(act):
         if not takes(act, 1):
             raise TypeError(f"its act{_signature(act)} cannot be called as act(observation)")
@@ -239,6 +251,12 @@ def _in_file(path: Path, item: str, name: str) -> Found:
         thing = _made(_item(module, item) if item else _only_bot(module, path))
         check_bot(thing)
     return Found(thing, item or name)
+
+
+def _look_here_too() -> None:
+    """Let modules be found in the current folder, after everything that is installed."""
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
 
 
 def _item(module: ModuleType, item: str) -> Any:
@@ -286,7 +304,7 @@ def _made(thing: Any) -> Any:
                 f"{thing.__name__}{_signature(thing)} cannot be made without arguments: give each a default value"
             )
         return thing()
-    if inspect.isroutine(thing) and takes(thing, 0):
+    if inspect.isroutine(thing) and takes(thing, 0) and getattr(thing, "__name__", "") != "act":
         return thing()
     if isinstance(thing, ModuleType):
         raise TypeError(f"the module {thing.__name__} is not a bot: name a class or a function in it, as module:Name")
@@ -300,12 +318,18 @@ def _entries(group: str) -> list[EntryPoint]:
     """All entry points of a group, without those of packages whose entry points cannot be read."""
     try:
         return list(entry_points(group=group))
-    except Exception:  # one package with a broken file is enough, so each is read by itself
-        found: list[EntryPoint] = []
-        for distribution in _first_of_each():
-            with contextlib.suppress(Exception):
-                found += distribution.entry_points.select(group=group)
-        return found
+    except Exception:  # one package with a broken file is enough
+        return _entries_one_by_one(group, tuple(sys.path))
+
+
+@functools.lru_cache(maxsize=4)
+def _entries_one_by_one(group: str, path: tuple[str, ...]) -> list[EntryPoint]:
+    """The entry points of a group, each package read by itself; kept, because this is slow."""
+    found: list[EntryPoint] = []
+    for distribution in _first_of_each():
+        with contextlib.suppress(Exception):
+            found += distribution.entry_points.select(group=group)
+    return found
 
 
 def _first_of_each() -> Iterator[Any]:
@@ -437,6 +461,9 @@ def _unknown(spec: str | Path) -> str:
     file = Path(text).with_suffix(".py") if Path(text).name not in ("", ".", "..") else Path(text)
     if file.is_file():
         return f"there is no bot {text!r}; did you mean the file {str(file)!r}?"
+    if Path(text).is_file():
+        command = text if os.sep in text else f".{os.sep}{text}"
+        return f"the file {text!r} is neither Python (.py) nor a network (.onnx): a program is named {COMMAND}{command}"
     if isinstance(spec, Path) or os.sep in text or "/" in text:
         return f"there is no folder {text!r}, and no file: see {PAGE} for the ways to name a bot"
     if not names:

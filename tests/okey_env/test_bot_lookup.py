@@ -167,6 +167,8 @@ def test_a_file_that_is_called_like_a_module_hides_nothing(site: Path) -> None:
         ("class A:\n def __init__(self):\n  1/0\n def act(self, o): ...", r"ZeroDivisionError.*\(bad\.py, line 3\)"),
         ("class A:\n def act(self, o, more): ...", r"act\(o, more\) cannot be called as act\(observation\)"),
         ("bot = 7", r"7 is not a bot"),
+        ("def act(): return 0", r"its signature is \(\): expected a function that takes the observation"),
+        ("async def act(o): return 0", r"it is asynchronous"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path: Path, code: str, reason: str) -> None:
@@ -174,6 +176,21 @@ def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path: Path, code: str, re
     with pytest.raises(ValueError, match=r"bad\.py' cannot be loaded: .*" + reason) as raised:
         make_bot(str(tmp_path / "bad.py"))
     assert "\n" not in str(raised.value)
+
+
+def test_names_that_are_no_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("program").write_bytes(b"#!/bin/sh\n")
+    Path("near.py").write_text(FIRST, encoding="utf-8")
+    for name, reason in [
+        ("", "there is no bot ''"),
+        ("program", r"neither Python .* a program is named cmd:\./program"),
+        ("near", "did you mean the file 'near.py'"),
+        ("math:Nothing", "there is no 'Nothing' in it"),
+        ("no_such_module_t:Bot", "No module named 'no_such_module_t'"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            make_bot(name)
 
 
 def test_bots_of_files_are_sent_to_other_processes(tmp_path: Path) -> None:
@@ -199,6 +216,19 @@ def test_the_files_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert files_of("a.py:First") == [Path("a.py")]
     assert files_of(f"cmd:{sys.executable} a.py --level 3") == sorted([Path(sys.executable), Path("a.py")])
     assert files_of("greedy") == []
+    assert files_of("a:First") == [tmp_path / "a.py"]
+
+
+def test_an_edited_file_is_another_bot_to_a_state_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for code in (FIRST, LAST):
+        Path("edited.py").write_text(code.replace("Last", "First"), encoding="utf-8")
+        kept = {"deals": 2, "seed": 1, "workers": 1, "state": Path("state.json")}
+        if code == FIRST:
+            evaluate("edited.py", "random", **kept)  # type: ignore[arg-type]
+        else:
+            with pytest.raises(ValueError, match="state"):
+                evaluate("edited.py", "random", **kept)  # type: ignore[arg-type]
 
 
 def test_a_new_bot_plays_and_nothing_is_overwritten(

@@ -15,7 +15,7 @@ from okey_agents.evaluate.chunks import Chunk, ChunkPlayer, ChunkResult, Setup
 from okey_agents.evaluate.guard.workers import num_cores, packed, play_in_order
 from okey_agents.evaluate.state_file import StateFile
 from okey_agents.provenance import commit, versions
-from okey_env.bots import BotSpec, bot_names
+from okey_env.bots import BotSpec, files_of
 
 _WORTH_PROCESSES = 10.0  # seconds of work below which starting processes does not pay
 
@@ -117,15 +117,16 @@ def header_of(setup: Setup) -> dict[str, Any]:
 
 
 def _identity(spec: BotSpec) -> str:
-    """What tells a bot from others: its name, a folder's name with a digest of its files, or a class's full name."""
+    """What tells a bot from others: its name with a digest of its files, if it has any, or a class's full name."""
     if isinstance(spec, str | Path):
-        folder = Path(spec)
-        if spec in bot_names() or not folder.is_dir():
+        folder, files = Path(spec), files_of(spec)
+        if not files:
             return str(spec)
         digest = hashlib.sha256()
-        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-            digest.update(f"{file.relative_to(folder).as_posix()} {file.stat().st_size}\n".encode() + file.read_bytes())
-        return f"{folder.name} {digest.hexdigest()[:16]}"
+        for file in files:
+            part = file.relative_to(folder).as_posix() if folder.is_dir() else file.name
+            digest.update(f"{part} {file.stat().st_size}\n".encode() + file.read_bytes())
+        return f"{folder.name if folder.is_dir() else spec} {digest.hexdigest()[:16]}"
     name = getattr(spec, "__qualname__", None)
     if name is None:
         raise ValueError(f"a state file needs bots that can be named, by name, folder or class: got {spec!r}")
