@@ -136,6 +136,39 @@ def find(spec: str | Path) -> Found:
         return Found(_made(_item(importlib.import_module(written.place), written.item)), written.item)
 
 
+def object_named(text: str) -> Any:
+    """The object of `file.py:Name` or `module:Name`, for other things than bots.
+
+    Raises:
+        ValueError: the text is of another form, or the object cannot be loaded.
+
+    >>> object_named("math:pi")
+    3.141592653589793
+    """
+    place, colon, item = text.rpartition(":")
+    if not colon or not all(part.isidentifier() for part in item.split(".")):
+        raise ValueError(f"{text!r} names nothing: expected file.py:Name or module:Name")
+    path = Path(place)
+    with _loading(repr(text), path):
+        if path.suffix == ".py":
+            return _item(bot_files.module_of(path), item)
+        _look_here_too()
+        return _item(importlib.import_module(place), item)
+
+
+def installed_object(group: str, name: str) -> Any:
+    """What the entry point of a name in a group loads; None if there is none.
+
+    Raises:
+        ValueError: it cannot be loaded.
+    """
+    for entry in _entries(group):
+        if entry.name == name:
+            with _loading(f"{name!r} of {_origin(entry)}"):
+                return entry.load()
+    return None
+
+
 def files_of(spec: str | Path) -> list[Path]:
     """The files that a bot is read from, so that a change of the bot can be noticed.
 

@@ -9,8 +9,9 @@ import pytest
 
 from okey_agents.cli import main
 from okey_agents.evaluate.arena import evaluate
-from okey_env import Round, make_bot
+from okey_env import OkeyVectorEnv, Round, as_encoder, make_bot
 from okey_env.bots import bot_names, broken_bots, files_of, read_name
+from okey_env.encoders import installed_encoder
 
 FIRST = "class First:\n    def act(self, observation):\n        return observation.legal_actions[0]\n"
 LAST = FIRST.replace("First", "Last").replace("[0]", "[-1]")
@@ -245,3 +246,40 @@ def test_a_new_bot_plays_and_nothing_is_overwritten(
         assert reason in capsys.readouterr().err
     assert Path("my_bot.py").read_bytes() == before
     assert not Path("my_bot.txt").exists()
+
+
+ENCODER = """
+from okey_env import Encoder
+from okey_env.encoders import Piece
+def fill(seen, out):
+    out[:53] = seen["rack"][:53] / 2
+RACK = Encoder("rack_t", 2, (Piece("rack", 53, "copies held of each kind, halved"),), fill)
+wrong = 3
+"""
+
+
+def test_encoders_of_files_and_packages_have_names(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(site)
+    install(site, "plugin_e", "[okey_env.encoders]\nrack_t = plugin_e:RACK\nwrong_t = plugin_e:wrong\n", ENCODER)
+    Path("mine.py").write_text(ENCODER, encoding="utf-8")
+    seen = Round("gamelake", seed=3).observe(0)
+    for name in ("mine.py:RACK", "mine:RACK", "rack_t"):
+        encoder = as_encoder(name, version=2)
+        assert (encoder.encode(seen) == seen.rack / 2).all()
+        assert (pickle.loads(pickle.dumps(encoder)).encode(seen) == seen.rack / 2).all()
+    assert OkeyVectorEnv(num_envs=2, encoder="mine.py:RACK").reset(seed=1)[0]["observation"].shape == (2, 53)
+    for name, reason in [
+        ("mine.py:wrong", "is 3: expected an Encoder"),
+        ("wrong_t", "is 3: expected an Encoder"),
+        ("mine.py:NONE", "there is no 'NONE' in it"),
+        ("none.py:RACK", "there is no file"),
+        ("raw", "'raw' is not an encoder: expected 'flat'"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            as_encoder(name)
+
+
+def test_a_foreign_folder_runs_no_file_by_the_name_of_its_encoder(tmp_path: Path) -> None:
+    (tmp_path / "evil.py").write_text("raise SystemExit", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"evil\.py:X' is not an encoder"):
+        installed_encoder(f"{tmp_path}/evil.py:X", 1)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from okey_agents.bots.flat import FlatBot
 from okey_env.actions import ACTIONS_VERSION, NUM_ACTIONS
 from okey_env.bots import BOT_FILE
-from okey_env.encoders import as_encoder
+from okey_env.encoders import installed_encoder
 
 Floats = npt.NDArray[np.float32]
 
@@ -93,7 +93,7 @@ def load_network(path: Path) -> FlatBot:
     named = manifest.get("encoder")
     if not isinstance(named, Mapping) or not isinstance(named.get("name"), str):
         raise ValueError('its manifest has no encoder: expected "encoder": {"name": "tiles", "version": 1}')
-    encoder = as_encoder(named["name"], named.get("version"))
+    encoder = installed_encoder(named["name"], named.get("version"))
     if manifest.get("actions_version", ACTIONS_VERSION) != ACTIONS_VERSION:
         raise ValueError(
             f"it needs version {manifest['actions_version']!r} of the action table, and this okey-env has "
