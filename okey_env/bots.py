@@ -4,31 +4,32 @@ A bot is a program that plays from what its seat may know. Its whole interface i
 The action depends only on the seed and the observation, and the bot keeps nothing between moves. So a bot gives the
 same move in the same position, whatever was played before, in one game or in a thousand games side by side.
 
-The name of a bot is the name of an entry point of the group `okey_env.bots`: a callable without arguments, usually a
-class, that gives a bot. So this package contains no bots itself, and any installed package can add some. A folder with
-an exported bot is read by the entry point `folder` of the group `okey_env.bot_loaders`.
+A bot can be named by text: an installed bot, a Python file, a module, a folder, a network or a program;
+`okey_env.bot_lookup` has the ways and their order. This package contains no bots itself, and any
+installed package can add some.
 """
 
-import difflib
 import operator
-import os
 from collections.abc import Callable
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.checks import seed_number, shown
+from okey_env.bot_lookup import (
+    BOT_FILE,
+    BOTS_GROUP,
+    bot_names,
+    broken_bots,
+    check_bot,
+    docstring_of,
+    files_of,
+    find,
+    read_name,
+)
+from okey_env.checks import seed_number
 from okey_env.observation import Observation
-
-BOTS_GROUP = "okey_env.bots"
-"""The entry-point group of bots by name."""
-LOADERS_GROUP = "okey_env.bot_loaders"
-"""The entry-point group of loaders of exported bots; its entry point `folder` takes a path and gives a bot."""
-BOT_FILE = "bot.json"
-"""The file that every folder of an exported bot has."""
 
 
 @runtime_checkable
@@ -65,16 +66,18 @@ BotSpec: TypeAlias = str | Path | Acting | type[Acting] | Callable[[Observation]
 
 
 def make_bot(spec: BotSpec, seed: int | None = None) -> Bot:
-    """A bot from a name, a folder, a class, an object with `act`, or a function `observation -> action`.
+    """A bot from a name, a class, an object with `act`, or a function `observation -> action`.
 
     Args:
-        spec: one of `bot_names()`; the folder of an exported bot; a class of bots, made without arguments; an
-            object with `act`, which is returned itself if it is a `Bot`; a plain function.
+        spec: one of `bot_names()`; `my_bot.py`, `my_bot.py:Name` or `module:Name`; a folder with an exported bot or
+            with code; `policy.onnx`; `cmd:./program --option` (see `okey_env.bot_lookup` for their order); a class of
+            bots, made without arguments; an object with `act`, which is returned itself if it is a `Bot`; a plain
+            function.
         seed: the seed with which the bot is reset; None: the bot is not reset.
 
     Raises:
-        ValueError: no bot has that name, the folder holds no bot, or the bot cannot be loaded; or the seed is none.
-        TypeError: `spec` is of another type.
+        ValueError: no bot has that name, or the bot cannot be loaded, and the message says why; or the seed is none.
+        TypeError: `spec` is of another type, or cannot be called as a bot.
 
     >>> from okey_env.round import Round
     >>> round = Round("gamelake", seed=7)
@@ -86,11 +89,6 @@ def make_bot(spec: BotSpec, seed: int | None = None) -> Bot:
     if seed is not None:
         bot.reset(seed_number(seed))
     return bot
-
-
-def bot_names() -> list[str]:
-    """The names of all installed bots, in order."""
-    return sorted({entry.name for entry in entry_points(group=BOTS_GROUP)})
 
 
 def choose_for(
@@ -133,10 +131,18 @@ def choose_one(bot: Bot, games: npt.NDArray[np.record], i: int) -> int:
 class _ActingBot:
     """A full bot made from a function, or from an object that has only `act`."""
 
-    def __init__(self, name: str, act: Callable[[Observation], int], reset: Callable[[int], object] | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        act: Callable[[Observation], int],
+        reset: Callable[[int], object] | None,
+        act_batch: Callable[[npt.NDArray[np.record]], npt.NDArray[np.int64]] | None,
+    ) -> None:
         self.name = name
         self._act = act
         self._reset = reset
+        if act_batch is not None:
+            self.act_batch = act_batch
 
     def reset(self, seed: int) -> None:
         """Pass the seed to the object, if it has a method `reset`."""
@@ -150,67 +156,40 @@ class _ActingBot:
 
 def _find(spec: Any) -> Bot:
     if isinstance(spec, str | Path):
-        return _find_written(spec)
+        found = find(spec)
+        try:
+            return _as_bot(found.thing, found.name)
+        except TypeError as error:
+            raise ValueError(f"the bot {str(spec)!r} cannot be loaded: {error}") from error
     if isinstance(spec, type):
         return _as_bot(spec(), spec.__name__)
     return _as_bot(spec, getattr(spec, "__name__", type(spec).__name__))
 
 
 def _as_bot(thing: Any, name: str) -> Bot:
-    if isinstance(thing, Bot):
+    check_bot(thing)
+    if isinstance(thing, Bot) and isinstance(thing.name, str):
         return thing
     if callable(getattr(thing, "act", None)):
-        return _ActingBot(str(getattr(thing, "name", name)), thing.act, getattr(thing, "reset", None))
-    if callable(thing):
-        return _ActingBot(name, thing, None)
-    raise TypeError(f"{shown(thing)} is not a bot: expected a name, a folder, an object with act(), or a function")
+        own = getattr(thing, "name", name)
+        name = own if isinstance(own, str) and own else name
+        return _ActingBot(name, thing.act, getattr(thing, "reset", None), getattr(thing, "act_batch", None))
+    return _ActingBot(name, thing, None, None)
 
 
-def _find_written(spec: str | Path) -> Bot:
-    if isinstance(spec, str):
-        named = entry_points(group=BOTS_GROUP, name=spec)
-        if named:
-            return _as_bot(_load(_only(list(named), f"the bot name {spec!r}"))(), spec)
-    folder = Path(spec)
-    if not folder.is_dir():
-        looks_like_path = isinstance(spec, Path) or os.sep in spec or "/" in spec
-        raise ValueError(f"there is no folder {str(folder)!r}" if looks_like_path else _unknown(str(spec)))
-    if not (folder / BOT_FILE).is_file():
-        raise ValueError(f"the folder {str(folder)!r} holds no bot: there is no {BOT_FILE} in it")
-    loaders = list(entry_points(group=LOADERS_GROUP, name="folder"))
-    if not loaders:
-        raise ValueError(
-            f"nothing installed can load the bot in {str(folder)!r}: no {LOADERS_GROUP} entry point 'folder'"
-        )
-    return _as_bot(_load(_only(loaders, "reading bots from folders"))(folder), folder.name)
-
-
-def _unknown(name: str) -> str:
-    names = bot_names()
-    if not names:
-        return f"there is no bot {name!r}: no installed package offers any (is okey-env itself installed?)"
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"there is no bot {name!r}, and no such folder: known bots are {', '.join(names)}{hint}"
-
-
-def _only(entries: list[EntryPoint], what: str) -> EntryPoint:
-    """The only entry point in a list; several entry points that load the same object count as one."""
-    if len({entry.value for entry in entries}) > 1:
-        claims = " and ".join(f"{_distribution(entry)} ({entry.value})" for entry in entries)
-        raise ValueError(f"{what} is claimed by {claims}: uninstall one, or give the bot itself")
-    return entries[0]
-
-
-def _load(entry: EntryPoint) -> Callable[..., Any]:
-    try:
-        loaded: Callable[..., Any] = entry.load()
-    except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"{entry.name!r} of {_distribution(entry)} ({entry.value}) cannot be loaded: {error}"
-        ) from error
-    return loaded
-
-
-def _distribution(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist is not None else "a package without a name"
+__all__ = [
+    "BOTS_GROUP",
+    "BOT_FILE",
+    "Acting",
+    "BatchBot",
+    "Bot",
+    "BotSpec",
+    "bot_names",
+    "broken_bots",
+    "choose_for",
+    "choose_one",
+    "docstring_of",
+    "files_of",
+    "make_bot",
+    "read_name",
+]

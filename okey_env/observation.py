@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from okey_env.actions import NUM_ACTIONS, to_text
+from okey_env.actions import FINISH, NUM_ACTIONS, to_text
 from okey_env.checks import seat_number, shown, whole_number
-from okey_env.engine.batch import observe_in, observed_mask_in, observed_masks
+from okey_env.engine.batch import finish_points_in, observe_in, observed_mask_in, observed_masks
 from okey_env.engine.events import EVENTS, HIDDEN_TILE, unpack_event
 from okey_env.engine.hand import BIT_OF_KIND
-from okey_env.engine.state import ENDINGS, LOG_SIZE, NO_SEAT, NO_TILE, OBSERVATION, PHASES
+from okey_env.engine.state import ENDINGS, LOG_SIZE, NO_SEAT, NO_TILE, OBSERVATION, PHASES, rules_of
+from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, kind_text, rack_text
 
 
@@ -68,6 +69,14 @@ class Observation:
     def seat(self) -> int:
         """The observer's seat, 0 to 3; the only seat that is not counted from the observer."""
         return int(self._record["seat"].item())
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the round."""
+        played = self._record["rules"].tobytes()
+        if played not in _RULES:
+            _RULES[played] = rules_of(self._record[0])
+        return _RULES[played]
 
     @property
     def my_turn(self) -> bool:
@@ -190,12 +199,27 @@ class Observation:
         return _kinds_in(self._record["finish_pairs"])
 
     @property
+    def finish_points(self) -> npt.NDArray[np.int64]:
+        """Points that each loser loses if the observer finishes now with a kind: `(53,)`, 0 where that is no finish.
+
+        If the kind finishes by melds and by pairs, the better of the two counts, as in play (R6.7).
+        """
+        points = np.zeros(NUM_KINDS, np.int64)
+        finish_points_in(self._record, 0, points)
+        return points
+
+    @property
     def events(self) -> list[Event]:
         """The events of the round in order; empty if the rules show only the tops of the heaps."""
         return [
             Event(seat, EVENTS[event], _unless(kind, HIDDEN_TILE))
             for event, seat, kind in map(unpack_event, self._events.tolist())
         ]
+
+    @property
+    def event_entries(self) -> npt.NDArray[np.uint16]:
+        """The events as in the log of a game, two bytes each (`okey_env.engine.events`): `(n,)`, read-only."""
+        return self._events
 
     @property
     def action_mask(self) -> npt.NDArray[np.int8]:
@@ -224,17 +248,32 @@ class Observation:
         return Observation, (self._record, self._events)
 
     def __str__(self) -> str:
-        """The main facts as a few lines of text."""
+        """The main facts in sentences, for debugging: `print(observation)`."""
         okey = self.okey
+        names = [kind_text(kind, okey) if kind is not None else "nothing" for kind in self.last_throws]
         lines = [
-            f"seat {self.seat}, {self.phase}, {'to move' if self.my_turn else 'waiting'}, stock {self.stock_left}",
-            f"indicator {kind_text(self.indicator, okey)}, rack {rack_text(self.rack, okey)}",
+            f"You are seat {self.seat} under the rules {self.rules.name}. {self._whose_turn()}",
+            f"The indicator is {kind_text(self.indicator, okey)}.",
+            f"The stock has {self.stock_left} tiles; {self.throws} tiles were thrown.",
+            f"Your rack: {rack_text(self.rack, okey)}.",
+            f"On the heaps lie {names[0]} (yours), {names[1]} (right), {names[2]} (opposite), {names[3]} (left).",
         ]
         if self.offer is not None:
-            lines.append(f"on offer {kind_text(self.offer, okey)}")
+            lines.append(f"The tile on offer is {kind_text(self.offer, okey)}.")
         if self.my_turn:
-            lines.append("legal: " + ", ".join(to_text(action, okey) for action in self.legal_actions))
+            points = self.finish_points
+            said = [
+                to_text(action, okey) + (f" ({points[action - FINISH]} points)" if action >= FINISH else "")
+                for action in self.legal_actions
+            ]
+            lines.append(f"You may: {', '.join(said)}.")
         return "\n".join(lines)
+
+    def _whose_turn(self) -> str:
+        if self.ending:
+            return f"The round is over: {self.ending}."
+        who = ("You are", "The right neighbour is", "The player opposite is", "The left neighbour is")[self.turn]
+        return f"{who} to {self.phase}."
 
     def _view(self, field: str) -> npt.NDArray[np.uint8]:
         view: npt.NDArray[np.uint8] = self._record[field][0, ..., :NUM_KINDS]
@@ -269,6 +308,7 @@ def _unless(value: int, none: int) -> int | None:
     return None if value == none else value
 
 
+_RULES: dict[bytes, Rules] = {}  # the rules that were asked for, by their bytes
 _KIND_BITS = np.asarray(BIT_OF_KIND, np.uint64)
 
 assert NUM_SEATS == 4  # an event of the log has two bits for the seat

@@ -97,12 +97,14 @@ def _run(name: str, arguments: Sequence[str]) -> int:
 
 
 def _verbs() -> list[str]:
-    """The names of the verbs, which are those of their files."""
-    return sorted(module.name for module in pkgutil.iter_modules(commands.__path__) if module.name[0] != "_")
+    """The names of the verbs, which are those of their files: `new_bot.py` is `okey new-bot`."""
+    return sorted(
+        module.name.replace("_", "-") for module in pkgutil.iter_modules(commands.__path__) if module.name[0] != "_"
+    )
 
 
 def _import(name: str) -> _Verb:
-    return cast(_Verb, importlib.import_module(f"{commands.__name__}.{name}"))
+    return cast(_Verb, importlib.import_module(f"{commands.__name__}.{name.replace('-', '_')}"))
 
 
 def _overview() -> str:

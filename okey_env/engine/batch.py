@@ -11,6 +11,7 @@ import numpy.typing as npt
 from okey_env.engine._jit import kernel
 from okey_env.engine.deal import deal
 from okey_env.engine.observe import look, observe, observe_events, observed_mask
+from okey_env.engine.scoring import best_finish_points
 from okey_env.engine.starts import shorten_stock, start_round
 from okey_env.engine.state import NO_SEAT
 from okey_env.engine.turn import action_mask, apply, is_legal
@@ -52,6 +53,14 @@ def observe_in(
 def observed_mask_in(records: npt.NDArray[np.record], i: int, mask: npt.NDArray[np.int8]) -> None:
     """Fill `(109,)` int8 with what the observer of record i may do."""
     observed_mask(records[i], mask)
+
+
+@kernel
+def finish_points_in(records: npt.NDArray[np.record], i: int, points: npt.NDArray[np.int64]) -> None:
+    """Fill `(53,)` with the points that each loser loses if the observer of record i finishes with each kind."""
+    seen = records[i]
+    for kind in range(len(points)):
+        points[kind] = best_finish_points(seen, kind, seen.finish_melds, seen.finish_pairs)
 
 
 @kernel

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from okey_env import Observation, Round, as_encoder, hands
+from okey_env import Deal, Observation, Round, as_encoder, hands
 from okey_env.encoders import ENCODERS
 from okey_env.engine.events import EVENT_DRAW
 from okey_env.tiles import NUM_KINDS, WILD, rack_text, total_counts
@@ -214,3 +214,21 @@ def test_exact_pieces_are_what_hand_analysis_says(seed: int) -> None:
             helping = np.where(found.keeps, found.useful_after.astype(int) @ seen.unseen.astype(int), -1)
             expected = np.where(found.keeps, np.maximum(0, 1 - (helping.max() - helping) / 8), 0)
             assert pieces["useful_after"] == pytest.approx(expected)
+
+
+def test_an_observation_says_rules_points_and_itself() -> None:
+    full = "R1 R2 R3 R4 | B4 B5 B6 | K7 K8 K9 | Y10 Y11 Y12 Y13 | *"
+    round = Round("klasik", seed=1, deal=Deal(indicator="Y4", racks=(full, None, None, None)))
+    seen = round.observe(0)
+    assert seen.rules == round.rules
+    assert seen.finish_points[WILD] == 4  # R6.2
+    assert seen.finish_points[0] == 2
+    assert seen.finish_points[25] == 0  # B13 is not in the rack
+    assert set(np.flatnonzero(seen.finish_points)) == set(np.flatnonzero(seen.finishes_by_melds))
+    said = str(seen)
+    assert "You are seat 0 under the rules klasik. You are to throw." in said
+    assert "finish * (4 points)" in said
+    other = str(round.observe(1))
+    assert "The left neighbour is to throw." in other
+    assert "You may" not in other
+    assert not round.observe(1).finish_points.any()

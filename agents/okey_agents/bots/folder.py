@@ -32,7 +32,7 @@ from okey_agents.thinking.scorer.features import FEATURES_VERSION
 from okey_agents.thinking.scorer.network import SHAPES
 from okey_env.actions import ACTIONS_VERSION, NUM_ACTIONS
 from okey_env.bots import BOT_FILE
-from okey_env.encoders import Encoder, as_encoder
+from okey_env.encoders import Encoder, installed_encoder
 
 FORMAT = "okey-env bot"
 FORMAT_VERSION = 1
@@ -120,7 +120,7 @@ def _entry(data: Mapping[str, Any], key: str, kind: type) -> Any:
 def _known_encoder(manifest: Mapping[str, Any]) -> Encoder:
     named = _entry(manifest, "encoder", dict)
     name, version = _entry(named, "name", str), _entry(named, "version", int)
-    return as_encoder(name, version)
+    return installed_encoder(name, version)
 
 
 def _check_actions(manifest: Mapping[str, Any]) -> None:

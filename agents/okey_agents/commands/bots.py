@@ -1,4 +1,4 @@
-"""`okey bots`: lists the bots that are installed."""
+"""`okey bots`: lists the bots that are installed, and those that are broken."""
 
 import argparse
 
@@ -10,22 +10,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print each bot's name and the first line of the docstring of its entry point."""
-    from importlib.metadata import entry_points
-
+    """Print each bot's name and the first line of its docstring, or why it is broken."""
     from rich.table import Table
     from rich.text import Text
 
-    from okey_agents.console import PlainConsole
-    from okey_env.bots import BOTS_GROUP, make_bot
+    from okey_agents.console import PlainConsole, one_line
+    from okey_env.bots import bot_names, broken_bots, docstring_of
 
+    broken = broken_bots()
     grid = Table("name", "what it is")
-    for name, entry in sorted((entry.name, entry) for entry in entry_points(group=BOTS_GROUP)):
-        try:
-            make_bot(name)
-            what = Text((entry.load().__doc__ or "").strip().partition("\n")[0])
-        except ValueError as error:
-            what = Text(str(error), style="red")
-        grid.add_row(name, what)
+    for name in sorted({*bot_names(), *broken}):
+        if name in broken:
+            grid.add_row(one_line(name), Text(one_line(f"broken: {broken[name]}"), style="red"))
+        else:
+            grid.add_row(one_line(name), one_line(docstring_of(name).partition("\n")[0]))
     PlainConsole().print(grid)
     return 0

@@ -71,14 +71,23 @@ def run(arguments: argparse.Namespace) -> int:
 def installed() -> list[str]:
     """The names of all installed bots, one name for each: `easy` is left out, since it is `greedy`.
 
+    A bot that is broken is named on stderr and left out.
+
     >>> names = installed()
     >>> "greedy" in names, "easy" in names
     (True, False)
     """
-    from okey_env.bots import bot_names, make_bot
+    import sys
+
+    from okey_env.bots import bot_names, broken_bots, make_bot
 
     chosen: dict[str, str] = {}
+    broken = broken_bots()
+    for name, why in broken.items():
+        print(f"okey: the ladder leaves out {name}: {why}", file=sys.stderr)
     for name in bot_names():
+        if name in broken:
+            continue
         own = make_bot(name).name
         if name == own or own not in chosen:
             chosen[own] = name

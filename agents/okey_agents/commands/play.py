@@ -33,11 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--bot",
-        type=Path,
         action="append",
         default=[],
-        metavar="FOLDER",
-        help="folder of an exported bot to offer as a player; may be repeated",
+        metavar="BOT",
+        help="a bot to offer as a player, by file, folder, module:Name or cmd:program; may be repeated",
     )
     parser.add_argument(
         "--data",
@@ -85,8 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _bots(folders: Sequence[Path]) -> dict[str, Path]:
-    """The bots of folders by name, which is the folder's.
+def _bots(given: Sequence[str]) -> dict[str, str]:
+    """The bots that are offered, by name: the last part of a path, or the text that was given.
 
     Raises:
         ValueError: another bot, or a person, has this name.
@@ -94,12 +93,12 @@ def _bots(folders: Sequence[Path]) -> dict[str, Path]:
     from okey_agents.table.web.settings import PERSON
     from okey_env.bots import bot_names
 
-    bots: dict[str, Path] = {}
-    for folder in folders:
-        name = folder.resolve().name
+    bots: dict[str, str] = {}
+    for bot in given:
+        name = _offered_as(bot)
         if name in (*bots, *bot_names(), PERSON):
-            raise ValueError(f"--bot {folder}: the name {name!r} is taken: rename the folder")
-        bots[name] = folder
+            raise ValueError(f"--bot {bot}: the name {name!r} is taken: rename the file or folder")
+        bots[name] = bot
     return bots
 
 
@@ -107,6 +106,16 @@ def _host(name: str) -> str:
     if not name or set(name) & set("/:@ "):
         raise ValueError(f"--allow-host {name!r}: expected the name of a host alone, like okey.example")
     return name
+
+
+def _offered_as(bot: str) -> str:
+    """The name under which a bot is offered: the last part of its path, or the text that was given."""
+    from okey_env.bots import read_name
+
+    written = read_name(bot)
+    if written.kind in ("file", "onnx", "folder"):
+        return written.item or Path(written.place).resolve().stem
+    return bot
 
 
 def _data_folder() -> Path:

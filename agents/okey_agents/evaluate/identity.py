@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from okey_env.bots import BOTS_GROUP, BotSpec
+from okey_env.bots import BOTS_GROUP, BotSpec, files_of
 
 _OURS = ("okey_env", "okey_agents")
 _DEEPEST = 30
@@ -46,21 +46,17 @@ class _UnreadableError(Exception):
 
 
 def _of_name(spec: str | Path) -> str:
+    files = files_of(spec)
+    if files:
+        path = Path(spec)
+        whole = path.is_dir()
+        names = [file.relative_to(path).as_posix() if whole else file.name for file in files]
+        parts = (f"{name} ".encode() + file.read_bytes() for name, file in zip(names, files, strict=True))
+        return f"{path.name if whole else spec} {_digest(parts)}"
     entries = list(entry_points(group=BOTS_GROUP, name=str(spec))) if isinstance(spec, str) else []
-    if entries:
-        if entries[0].value.split(".", 1)[0].split(":", 1)[0] in _OURS:
-            return str(spec)
+    if entries and entries[0].value.split(".", 1)[0].split(":", 1)[0] not in _OURS:
         return f"{spec} {_digest(_parts(entries[0].load(), ()))}"
-    path = Path(spec)
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else []
-    if path.is_file():
-        files = [path]
-    if not files:
-        return str(spec)
-    found = (
-        f"{file.relative_to(path).as_posix()} {file.stat().st_size}\n".encode() + file.read_bytes() for file in files
-    )
-    return f"{path.name} {_digest(found)}"
+    return str(spec)
 
 
 def _digest(parts: Iterator[bytes]) -> str:

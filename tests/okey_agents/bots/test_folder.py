@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from okey_agents.bots import shipped
 from okey_agents.bots.flat import FlatBot
 from okey_agents.bots.folder import checksum, load_bot
 from okey_agents.training.checkpoint import checkpoints, load_checkpoint
@@ -317,3 +319,34 @@ def _bomb() -> bytes:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, bias_0=np.zeros(10_000_000, np.float32))
     return buffer.getvalue()
+
+
+def test_an_onnx_file_plays_with_a_manifest_beside_it(tmp_path: Path) -> None:
+    source = Path(shipped.__file__).parent / "zero-gamelake"
+    records = np.concatenate([Round("gamelake", seed=seed).observe(0).records for seed in range(5)])
+    expected = load_bot(source).act_batch(records).tolist()
+    network = make_bot(str(source / "policy.onnx"))  # the manifest of an exported folder
+    assert isinstance(network, BatchBot)
+    assert network.act_batch(records).tolist() == expected
+    model = tmp_path / "mine.onnx"
+    model.write_bytes((source / "policy.onnx").read_bytes())
+    cases = [
+        (None, r"there is no mine\.json beside mine\.onnx"),
+        ("[]", r"mine\.json is not an object"),
+        ("{}", r"its manifest has no encoder"),
+        ('{"encoder": {"name": "tiles", "version": 99}}', r"version 99 is needed"),
+        ('{"encoder": {"name": "flat", "version": 1}}', r"mine\.onnx cannot be run on float32"),
+        (
+            '{"encoder": {"name": "tiles", "version": 1}, "input": "x"}',
+            r"its input is 'x': expected one of 'observation'",
+        ),
+        ('{"encoder": {"name": "tiles", "version": 1}, "output": "action"}', r"gives \(2,\) for two observations"),
+    ]
+    for manifest, reason in cases:
+        if manifest is not None:
+            model.with_suffix(".json").write_text(manifest, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"mine\.onnx' cannot be loaded: .*" + reason):
+            make_bot(model)
+    model.with_suffix(".json").write_text('{"encoder": {"name": "tiles", "version": 1}, "name": "me"}', "utf-8")
+    again = pickle.loads(pickle.dumps(make_bot(model)))
+    assert (again.name, again.act_batch(records).tolist()) == ("me", expected)

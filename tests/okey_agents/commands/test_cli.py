@@ -107,14 +107,15 @@ def test_bots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_a_verb_all_verbs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     main([])
     listed = capsys.readouterr().out
-    files = {path.stem for path in Path(commands.__file__).parent.glob("[!_]*.py")}
+    files = {path.stem.replace("_", "-") for path in Path(commands.__file__).parent.glob("[!_]*.py")}
     assert {line.split()[0] for line in listed.splitlines()[2:]} == files
     main(["--help"])
     assert capsys.readouterr().out == listed
 
 
-@pytest.mark.parametrize("verb", [path.stem for path in sorted(Path(commands.__file__).parent.glob("[!_]*.py"))])
-def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("file", [path.stem for path in sorted(Path(commands.__file__).parent.glob("[!_]*.py"))])
+def test_every_verb_explains_itself(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    verb = file.replace("_", "-")
     with pytest.raises(SystemExit) as stopped:
         main([verb, "--help"])
     assert stopped.value.code == 0
