@@ -32,6 +32,7 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 from okey_env import bot_files
+from okey_env.checks import shown
 
 BOTS_GROUP = "okey_env.bots"
 """The entry-point group of bots by name."""
@@ -250,7 +251,7 @@ def check_bot(thing: Any) -> None:
         if reset is not None and not (callable(reset) and takes(reset, 1)):
             raise TypeError(f"its reset{_signature(reset)} cannot be called as reset(seed)")
     elif isinstance(thing, type) or not callable(thing):
-        raise TypeError(f"{_shown(thing)} is not a bot: expected an object with act(observation), or a function")
+        raise TypeError(f"{shown(thing)} is not a bot: expected an object with act(observation), or a function")
     elif not takes(thing, 1):
         raise TypeError(f"its signature is {_signature(thing)}: expected a function that takes the observation")
 
@@ -507,13 +508,6 @@ def _unknown(spec: str | Path) -> str:
         f"there is no bot {text!r}, and no such file or folder: known bots are {', '.join(names)}{hint} "
         f"A file, a module:Name or a program can be named too: see {PAGE}"
     )
-
-
-def _shown(thing: Any) -> str:
-    try:
-        return f"{thing!r:.100}"
-    except Exception:
-        return f"an object of the class {type(thing).__name__}"
 
 
 def _signature(function: Any) -> str:

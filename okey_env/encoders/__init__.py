@@ -51,14 +51,12 @@ def as_encoder(encoder: str | Encoder, version: int | None = None) -> Encoder:
     Raises:
         ValueError: there is no such encoder, or it has another version.
     """
-    found: object
-    if isinstance(encoder, Encoder):
-        found = encoder
-    elif ":" in str(encoder):
-        found = object_named(encoder)
-    else:
+    given: object = encoder  # from outside, so of any type
+    if isinstance(given, str) and ":" in given:
+        given = object_named(given)
+    if isinstance(encoder, str) and given is encoder:
         return installed_encoder(encoder, version)
-    return _checked(encoder, found, version)
+    return _checked(encoder, given, version)
 
 
 def installed_encoder(name: str, version: int | None = None) -> Encoder:
@@ -71,11 +69,7 @@ def installed_encoder(name: str, version: int | None = None) -> Encoder:
     Raises:
         ValueError: there is no such encoder, or it has another version.
     """
-    found: object = None
-    if is_one_of(name, ENCODERS):
-        found = ENCODERS[name]
-    elif isinstance(name, str):
-        found = installed_object(ENCODERS_GROUP, name)
+    found: object = ENCODERS[name] if is_one_of(name, ENCODERS) else installed_object(ENCODERS_GROUP, name)
     if found is None:
         raise ValueError(
             f"encoder={shown(name)} is not an encoder: expected {', '.join(map(repr, ENCODERS))}, an Encoder, "
@@ -86,7 +80,11 @@ def installed_encoder(name: str, version: int | None = None) -> Encoder:
 
 def _checked(given: object, found: object, version: int | None) -> Encoder:
     if not isinstance(found, Encoder):
-        raise ValueError(f"encoder={shown(given)} is {shown(found)}: expected an Encoder")
+        if found is not given:
+            raise ValueError(f"encoder={shown(given)} is {shown(found)}: expected an Encoder")
+        raise ValueError(
+            f"encoder={shown(given)} is not an encoder: expected {', '.join(map(repr, ENCODERS))} or an Encoder"
+        )
     if version is not None and whole_number("version", version) != found.version:
         raise ValueError(
             f"the encoder {found.name!r} is here in version {found.version}, but version {version} is needed"

@@ -113,8 +113,10 @@ def _offered_as(bot: str) -> str:
     from okey_env.bots import read_name
 
     written = read_name(bot)
-    if written.kind in ("file", "onnx", "folder"):
-        return written.item or Path(written.place).resolve().stem
+    if written.kind == "folder":
+        return Path(written.place).resolve().name
+    if written.kind in ("file", "onnx"):
+        return written.item or Path(written.place).stem
     return bot
 
 

@@ -62,6 +62,7 @@ def test_a_host_that_is_no_name_is_told(name: str, tmp_path: Path, capsys: pytes
 
 @pytest.mark.parametrize("name", ["expert", "person"])
 def test_a_bot_whose_name_is_taken_is_told(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).mkdir()
     status, said = told(capsys, "--data", str(tmp_path), "--port", "0", "--bot", str(tmp_path / name))
     assert (status, f"the name '{name}' is taken" in said) == (1, True)
 
