@@ -126,12 +126,12 @@ def playthrough() -> str:
     return "\n".join(line for line in lines if "Tensor(" not in line) + "\n"
 
 
-def test_dqn_learns_in_60_cpu_seconds_to_win_more_than_random_players_do() -> None:
+def test_dqn_learns_in_60_cpu_seconds_to_win_one_round_in_five() -> None:
     dqn = runpy.run_path(str(HERE.parent.parent / "examples" / "openspiel_dqn.py"))
     agent, decisions = dqn["learn"](seconds=60.0)
     won = dqn["score"](agent, 200)
     print(f"DQN: {decisions} decisions, {won:.1%} won")
-    assert won > 0.05  # a random player wins less than 1 %
+    assert won > 0.2  # a random player wins less than 1 %
 
 
 if __name__ == "__main__":

@@ -35,4 +35,4 @@ def test_a_shared_policy_learns_in_40_cpu_seconds_to_win_more_than_random_player
     won = example["score"](algorithm, "shared", 500)
     print(f"PPO: {decisions} decisions, {won:.1%} won")
     algorithm.stop()
-    assert won > 0.03  # a random player wins less than 1 %
+    assert won > 0.05  # a random player wins less than 1 %
