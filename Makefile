@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo reproduce quick test pythons check format slow bench coverage clean
+.PHONY: help venv demo reproduce quick test pythons check format slow adapters bench coverage clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -37,6 +37,9 @@ format: venv  ## put sources into the project's format and mend what lint can me
 slow: venv  ## the long proofs, beyond what CI runs
 	scripts/slow.sh
 
+adapters:  ## the adapters to other frameworks, each in its own environment (.adapters/); minutes
+	scripts/adapters.sh
+
 bench: venv  ## measure the speed of the engine and of the environments
 	.venv/bin/okey bench
 
@@ -44,6 +47,6 @@ coverage: venv  ## which lines of the engine its tests reach, with the compiler 
 	scripts/coverage.sh
 
 clean:  ## remove .venv, caches and build output; trained runs stay
-	rm -rf .venv build dist .coverage .coverage.* htmlcov
+	rm -rf .adapters .venv build dist .coverage .coverage.* htmlcov
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find okey_env agents scripts tests -name __pycache__ -type d -prune -exec rm -rf {} +
