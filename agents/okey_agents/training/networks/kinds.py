@@ -107,13 +107,25 @@ class Kinds(PlanesNetwork):
         """The features `(N, pooled)`."""
         return torch.relu(self.pool(torch.cat((mean, facts), 1)))
 
+    @property
+    def has_source(self) -> bool:
+        """Whether drawing and taking are scored by a small network of their own, `source`."""
+        return self._places.after_size > 0
+
+    def source_inputs(self, observations: torch.Tensor) -> torch.Tensor:
+        """What `source` reads: what drawing and taking would leave, and the features."""
+        return self._beside_features(observations, self.features(observations))
+
+    def _beside_features(self, observations: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
+        start, size = self._places.after, self._places.after_size
+        return torch.cat((observations[:, start : start + 2 * size], pooled), 1)
+
     def _sources(self, observations: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
         """The scores of drawing, taking and showing: `(N, 3 * atoms)`."""
         rest: torch.Tensor = self.rest(pooled)
-        start, size = self._places.after, self._places.after_size
-        if not size:
+        if not self.has_source:
             return rest
-        moves = self.source(torch.cat((observations[:, start : start + 2 * size], pooled), 1))
+        moves = self.source(self._beside_features(observations, pooled))
         return torch.cat((moves, rest), 1)
 
     @staticmethod

@@ -102,7 +102,9 @@ class Shard:
         self._sight = Sight(self.games)
         self._generator = np.random.default_rng(seed)
 
-    def play(self, network: PolicyNetwork, critic: Critic, gamma: float, decay: float, unit: float) -> Told:
+    def play(
+        self, network: PolicyNetwork, critic: Critic, gamma: float, decay: float, unit: float, explore: float = 0.0
+    ) -> Told:
         """Play a rollout: advantages and returns of its decisions, and numbers for the log."""
 
         def scores_of(observations: Floats) -> Floats:
@@ -110,7 +112,7 @@ class Shard:
             return scores
 
         with torch.no_grad():
-            episodes, finished = self.rollout.play(self.games, self._sight, scores_of, self._generator)
+            episodes, finished = self.rollout.play(self.games, self._sight, scores_of, self._generator, explore)
             values: Floats = critic(torch.from_numpy(self.rollout.sights)).numpy()
         self.rollout.rewards /= np.float32(unit)
         advantages, returns = self.rollout.estimate(values, gamma, decay)
@@ -194,14 +196,26 @@ class Learner:
             **dict(zip(("policy_loss", "value_loss", "entropy", "kl"), np.mean(losses, axis=0).tolist(), strict=True)),
         }
 
+    def try_both(self, explore: float) -> Sequence[tuple[Rollout, Floats]]:
+        """Play a rollout and learn nothing; returns what each shard played, with its advantages.
+
+        Args:
+            explore: the share of decisions between drawing and taking in which either is as likely.
+        """
+        if self._distance_weight:
+            for shard in self._shards:
+                shard.games.distance_weight = 0.0
+        told = list(self._pool.map(lambda shard: self._play(shard, self.settings.gamma, explore), self._shards))
+        return [(shard.rollout, one.advantages) for shard, one in zip(self._shards, told, strict=True)]
+
     def _dense(self, share: float) -> float:
         """How much of the pay for distance is left after a share of the run, from 1 down to 0."""
         if not self._distance_weight or share >= self.settings.dense_share:
             return 0.0
         return 1 - share / self.settings.dense_share
 
-    def _play(self, shard: Shard, gamma: float) -> Told:
-        return shard.play(self.network, self.model.critic, gamma, self.settings.gae_lambda, self._unit)
+    def _play(self, shard: Shard, gamma: float, explore: float = 0.0) -> Told:
+        return shard.play(self.network, self.model.critic, gamma, self.settings.gae_lambda, self._unit, explore)
 
     def _minibatches(self) -> Sequence[torch.Tensor]:
         """Steps of the rollout in random order, cut into minibatches. One step holds a decision of every game."""

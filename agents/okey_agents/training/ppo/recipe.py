@@ -62,9 +62,19 @@ class PpoConfig(Section):
     """Discount at the beginning; it rises to `gamma` while the pay for distance falls. Without a discount, to be near
     in the end would be worth as much as to be near soon."""
 
+    sources: Count = 0
+    """Decisions after all these, rounded up to whole rollouts, from which drawing and taking are learned by regression
+    (`okey_agents.training.ppo.sources`); 0: they stay as they are. Each million takes some 100 MB of memory."""
+    explore: Share = 0.3
+    """The share of decisions between drawing and taking in which either is as likely, for that regression."""
+
     def check(self, config: Config) -> None:
-        """Refuse games that cannot be cut into shards."""
+        """Refuse games that cannot be cut into shards, and a network or encoder that has no part for sources."""
         games = config[EnvConfig].num_envs
+        if self.sources and (config[PolicyConfig].network != "kinds" or config[EnvConfig].encoder != "tiles"):
+            raise ValueError(
+                f"ppo.sources={self.sources}: expected policy.network 'kinds' and env.encoder 'tiles', or 0"
+            )
         if games % SHARDS:
             raise ValueError(f"env.num_envs={games}: the recipe 'ppo' expects a multiple of {SHARDS}")
 
@@ -73,7 +83,8 @@ def train_ppo(config: Config, folder: Path, resume: bool, console: Console) -> N
     """Train a network by self-play PPO in the folder of a run, or resume the run."""
     from okey_agents.training.flat.run import FlatRun
 
-    run_seed, total = config[RunConfig].seed, config[PpoConfig].decisions
+    run_seed, settings = config[RunConfig].seed, config[PpoConfig]
+    total = settings.decisions
     learner = _learner(config)  # first: a network that does not fit the encoder is refused before there is a folder
     with FlatRun(config, folder, resume, console, _bot_of) as run:
         done = run.begin(learner.model, learner.optimizer)
@@ -87,7 +98,27 @@ def train_ppo(config: Config, folder: Path, resume: bool, console: Console) -> N
                     run.log("learned", done, told)
                     stage.update(done, {"finished": told["finished"], "explained": told["explained"]})
                 run.keep(done, learner.model, learner.optimizer)
+        if settings.sources and done < total + settings.sources:
+            done += _learn_sources(config, learner, done, run.console)
         run.finish(done, learner.model, learner.optimizer)
+
+
+def _learn_sources(config: Config, learner: Learner, done: int, console: Console) -> int:
+    """Learn drawing and taking by regression; returns the decisions that were played for it."""
+    from okey_agents.training.ppo.sources import STEPS, Tried
+
+    settings, seed = config[PpoConfig], derive_seed(config[RunConfig].seed, done)
+    tried, played = Tried(learner.network), 0
+    learner.begin(seed)
+    with ProgressStage("trying draws and takes", settings.sources, 0, console) as stage:
+        while played < settings.sources:
+            for rollout, advantages in learner.try_both(settings.explore):
+                tried.add(rollout, advantages)
+            played += learner.decisions
+            stage.update(played, {})
+    with ProgressStage("valuing draws and takes", STEPS, 0, console, unit="steps") as stage:
+        tried.fit(seed % 2**63, lambda step, error: stage.update(step, {"error": error}), STEPS)
+    return played
 
 
 def _bot_of(model: nn.Module) -> Bot:

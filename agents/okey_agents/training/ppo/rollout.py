@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 
 from okey_agents.training.games import Floats, Games, Ints
-from okey_env.actions import FINISH, NUM_ACTIONS
+from okey_env.actions import DRAW, FINISH, NUM_ACTIONS, TAKE
 from okey_env.engine._jit import kernel
 from okey_env.tiles import NUM_KINDS
 
@@ -97,7 +97,12 @@ class Rollout:
         )
 
     def play(
-        self, games: Games, sight: Sight, scores_of: Callable[[Floats], Floats], generator: np.random.Generator
+        self,
+        games: Games,
+        sight: Sight,
+        scores_of: Callable[[Floats], Floats],
+        generator: np.random.Generator,
+        explore: float = 0.0,
     ) -> tuple[int, int]:
         """Play on, and fill the buffers; returns how many episodes ended, and how many of them were finished.
 
@@ -106,6 +111,7 @@ class Rollout:
             sight: of these games.
             scores_of: from `(N, E)` observations to the scores `(N, 109)` of all actions.
             generator: draws the actions.
+            explore: the share of decisions between drawing and taking in which either is as likely.
         """
         for step in range(len(self.actions)):
             self.observations[step], self.masks[step] = games.observations, games.masks
@@ -113,6 +119,8 @@ class Rollout:
             self.sights[step] = sight.look(games)
             scores, chances = scores_of(self.observations[step]), generator.random(games.num_games)
             draw_legal(scores, self.masks[step], chances, self.actions[step], self.log_probs[step])
+            if explore > 0:
+                try_both(self.masks[step], generator.random((games.num_games, 2)), explore, self.actions[step])
             self.rewards[step], self.ended[step] = games.step(self.actions[step])
             sight.forget(self.ended[step])
         self.sights[-1], self.last_players[:] = sight.look(games), games.players
@@ -162,6 +170,21 @@ def draw_legal(
                 if left < 0:
                     break
         log_probs[i] = scores[i, actions[i]] - highest - np.log(total)
+
+
+@kernel
+def try_both(masks: npt.NDArray[np.int8], chances: npt.NDArray[np.float64], explore: float, actions: Ints) -> None:
+    """Draw or take by chance in a share of the rows in which both are legal, in place of what was chosen.
+
+    Args:
+        masks: `(N, 109)`.
+        chances: `(N, 2)` uniform numbers from 0 to 1.
+        explore: the share.
+        actions: `(N,)`, changed in these rows.
+    """
+    for i in range(len(actions)):
+        if masks[i, DRAW] != 0 and masks[i, TAKE] != 0 and chances[i, 0] < explore:
+            actions[i] = DRAW if chances[i, 1] < 0.5 else TAKE
 
 
 @kernel
