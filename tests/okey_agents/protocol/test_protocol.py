@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from okey_agents.cli import main
+from okey_agents.errors import BotWarning
 from okey_agents.evaluate.arena import evaluate
 from okey_agents.protocol.check import check
 from okey_agents.protocol.messages import observation_of, observation_text
@@ -274,7 +275,8 @@ def test_examples_have_no_fault_and_beat_random(example: str) -> None:
 
 @pytest.mark.heavy
 def test_programs_play_in_workers_and_what_they_do_is_counted() -> None:
-    faulty = evaluate(f"cmd:{FAULTY} illegal", "random", deals=2, seed=1, workers=1)
+    with pytest.warns(BotWarning, match="illegal replies"):
+        faulty = evaluate(f"cmd:{FAULTY} illegal", "random", deals=2, seed=1, workers=1)
     assert faulty.challenger.illegal > 0
     python = f"cmd:{sys.executable} {EXAMPLES / 'bot.py'}"
     alone, apart = (evaluate(python, "random", deals=110, seed=1, workers=workers) for workers in (1, 2))
