@@ -27,6 +27,7 @@ from okey_env.deal import Deal
 from okey_env.engine.batch import deal_in, shorten_stock_in
 from okey_env.engine.events import EVENT_DRAW, EVENT_SHOW, EVENT_TAKE, EVENT_THROW, unpack_event
 from okey_env.engine.state import new_games
+from okey_env.files import write_whole
 from okey_env.interfaces import EPISODES
 from okey_env.match import Match
 from okey_env.round import Round
@@ -127,7 +128,7 @@ class Record:
 
     def write(self, path: Path | str) -> None:
         """Write the record to a file, which is overwritten."""
-        Path(path).write_text("".join(f"{line}\n" for line in self.lines), encoding="utf-8", newline="\n")
+        write_whole(path, "".join(f"{line}\n" for line in self.lines), sync=False)
 
     @property
     def complete(self) -> bool:

@@ -35,6 +35,7 @@ from okey_env.engine.observe import look
 from okey_env.engine.random import below, derive_seed
 from okey_env.engine.state import NO_SEAT, NOT_ENDED, OBSERVATION, PHASE_DRAW, PHASE_THROW, new_games
 from okey_env.engine.turn import apply
+from okey_env.files import write_whole
 from okey_env.rules import Rules
 from okey_env.single import OkeyEnv
 from okey_env.tiles import NUM_KINDS, WILD
@@ -97,7 +98,7 @@ def run(json_file: Path | None = None, seconds: float = 1.0) -> None:
     line = json.dumps({"rows": [dataclasses.asdict(row) for row in rows], "notes": notes, "made": made})
     print(line)
     if json_file is not None:
-        json_file.write_text(line + "\n", encoding="utf-8")
+        write_whole(json_file, line + "\n")
 
 
 def _cases(seconds: float, notes: list[str]) -> Iterator[Row]:

@@ -20,6 +20,7 @@ import hashlib
 import importlib.util
 import inspect
 import os
+import pickle
 import re
 import shutil
 import sys
@@ -34,6 +35,8 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, config, event, sigutils
+from numba.core.caching import IndexDataCacheFile
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -76,7 +79,10 @@ def kernel(function: Any = None, *, parallel: bool = False, borrows: bool = Fals
             "error_model": "numpy",
             "_nrt": not borrows,
         }
-        return numba.njit(function, **options)
+        compiled = numba.njit(function, **options)
+        if folder is not None:
+            _seal(compiled._cache)
+        return compiled
 
 
 _one_at_a_time = threading.RLock()
@@ -164,8 +170,12 @@ def linked(result: str, *arguments: str | np.dtype[Any], borrows: bool = True) -
             return function
         name = f"{function.__module__}.{function.__qualname__}"
         with _cached_in(function.__module__) as folder:
-            options: dict[str, Any] = {"cache": folder is not None, "error_model": "numpy", "_nrt": not borrows}
-            compiled = numba.cfunc(expected, **options)(function)
+            options: dict[str, Any] = {"error_model": "numpy", "_nrt": not borrows}
+            compiled = CFunc(function, sigutils.normalize_signature(expected), locals={}, options=options)
+            if folder is not None:
+                compiled.enable_caching()
+                _seal(compiled._cache)
+            compiled.compile()
         llvm.add_symbol(name, compiled.address)
 
         def call(typing_context: Any, *arguments: Any) -> Any:
@@ -190,18 +200,76 @@ def _type_of(part: str | np.dtype[Any]) -> Any:
     return sigutils.normalize_signature(f"{part}()")[1] if isinstance(part, str) else numba.from_dtype(part)
 
 
+class _SealedFiles(IndexDataCacheFile):
+    """The files of a function's cache, which may be cut, overwritten or unreadable: such a function is compiled anew.
+
+    numba ends with whatever `pickle` raises, or runs what it has read. Compiled code is therefore kept with a digest.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep compiled code, if there is room."""
+        with contextlib.suppress(OSError):
+            super().save(key, data)
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            found: dict[Any, str] = super()._load_index()
+        except Exception:
+            _remove(Path(self._index_path))
+            return {}
+        return found
+
+    def _save_data(self, name: str, data: Any) -> None:
+        raw = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(_seal_of(raw) + raw)
+
+    def _load_data(self, name: str) -> Any:
+        path = Path(self._data_path(name))
+        if path.is_dir():
+            _remove(path)
+        sealed = path.read_bytes()
+        seal, raw = sealed[:_SEAL_SIZE], sealed[_SEAL_SIZE:]
+        if seal != _seal_of(raw):
+            _remove(path)
+            raise OSError(f"{path} is damaged")  # numba compiles anew
+        return pickle.loads(raw)
+
+
+_SEAL_SIZE = 16
+
+
+def _seal_of(raw: bytes) -> bytes:
+    return hashlib.blake2b(raw, digest_size=_SEAL_SIZE).digest()
+
+
+def _seal(cache: Any) -> None:
+    """Let the cache of a function use sealed files."""
+    files = cache._cache_file
+    name = files._index_name.removesuffix(".nbi")
+    cache._cache_file = _SealedFiles(cache.cache_path, name, files._source_stamp)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+    shutil.rmtree(path, ignore_errors=True)
+
+
 @functools.cache
 def _cache_folder(module: str) -> Path | None:
     """The folder for the compiled kernels of a module, created if it is missing; None if no folder can be written."""
-    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    kernels = Path(base) / "okey-env"
-    folder = kernels / f"{module}-{_hash_of_sources(module)}"
     try:
+        base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        kernels = Path(base) / "okey-env"
+        folder = kernels / f"{module}-{_hash_of_sources(module)}"
         if not folder.exists():
             _forget_old(kernels)
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-    except OSError:  # each process then compiles again, which is better than to fail
+        if not os.access(folder, os.W_OK):
+            return None
+    except (OSError, RuntimeError):  # RuntimeError: there is no home; each process compiles again, better than to fail
         return None
     return folder
 
@@ -209,7 +277,7 @@ def _cache_folder(module: str) -> Path | None:
 def _hash_of_sources(module: str) -> str:
     """A hash of the sources of a module and of all modules that it imports, of its own package and of ours."""
     digest = hashlib.blake2b(digest_size=8)
-    digest.update(f"{numba.__version__} {sys.version_info[:2]}".encode())
+    digest.update(f"sealed {numba.__version__} {sys.version_info[:2]}".encode())
     seen = {module}
     ahead = [module]
     while ahead:
@@ -266,7 +334,10 @@ class _SayOnce(event.Listener):
         module = str(event.data["dispatcher"].py_func.__module__)
         if not self.said and module.partition(".")[0] in _OURS:
             self.said = True
-            print("okey-env: compiling kernels (once; kept on disk for next time) …", file=sys.stderr, flush=True)
+            kept = (
+                "once; kept on disk for next time" if _cache_folder(module) else "kept nowhere: no cache can be written"
+            )
+            print(f"okey-env: compiling kernels ({kept}) ...", file=sys.stderr, flush=True)
 
     def on_end(self, event: event.Event) -> None:
         """Do nothing."""

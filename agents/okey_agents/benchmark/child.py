@@ -24,7 +24,7 @@ import numpy as np
 from okey_agents.benchmark.suite import NUM_GROUPS
 from okey_agents.evaluate.measure import Measured, measure
 from okey_agents.provenance import provenance
-from okey_agents.training.checkpoint import write_whole
+from okey_env.files import write_whole
 from okey_env.tasks import task as task_of
 
 _TRAINING_PACKAGES = ("torch", "stable-baselines3", "sb3-contrib")

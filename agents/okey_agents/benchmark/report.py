@@ -20,7 +20,7 @@ from okey_agents.benchmark.pictures import curves_picture, profiles_picture
 from okey_agents.benchmark.results import RESULTS_FILE, read_results
 from okey_agents.benchmark.suite import Suite
 from okey_agents.evaluate.statistics import Interval
-from okey_agents.training.checkpoint import write_whole
+from okey_env.files import write_whole
 from okey_env.tasks import Task
 from okey_env.tasks import task as task_of
 

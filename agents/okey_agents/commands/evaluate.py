@@ -69,11 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
     from okey_agents.console import PlainConsole
     from okey_agents.evaluate.arena import evaluate
     from okey_agents.evaluate.sprt import Sprt
+    from okey_env.files import check_writable
 
     for option in ("json", "state"):
         file = getattr(arguments, option)
-        if file is not None and not file.parent.is_dir():  # said before the work, not after it
-            raise ValueError(f"--{option}: there is no folder {str(file.parent)!r}")
+        if file is not None:  # said before the work, not after it
+            check_writable(file, f"--{option}")
     report = evaluate(
         arguments.challenger,
         tuple(arguments.opponents),
@@ -87,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         records=arguments.records,
         progress=True,
     )
+    report.print(PlainConsole())  # first: it is not lost if the file cannot be written after all
     if arguments.json is not None:
         report.write_json(arguments.json)
-    report.print(PlainConsole())
     return 0

@@ -48,10 +48,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Play the ladder, and write and print it."""
     from okey_agents.console import PlainConsole
     from okey_agents.evaluate.ladder import play_ladder
-    from okey_agents.evaluate.ladder_page import print_ladder, write_page
+    from okey_agents.evaluate.ladder_page import NUMBERS, PAGE, PICTURE, print_ladder, write_page
+    from okey_env.files import check_writable
 
-    if arguments.into is not None and not arguments.into.is_dir():  # said before the work, not after it
-        raise ValueError(f"--into: there is no folder {str(arguments.into)!r}")
+    if arguments.into is not None:  # said before the work, not after it
+        if not arguments.into.is_dir():
+            raise ValueError(f"--into: there is no folder {str(arguments.into)!r}")
+        for name in (PAGE, PICTURE, NUMBERS):
+            check_writable(arguments.into / name, "--into")
+    if arguments.state is not None:
+        check_writable(arguments.state, "--state")
     ladder = play_ladder(
         arguments.bots or installed(),
         arguments.deals,
@@ -62,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         state=arguments.state,
         progress=True,
     )
+    print_ladder(ladder, PlainConsole())  # first: it is not lost if the files cannot be written after all
     if arguments.into is not None:
         write_page(ladder, arguments.into)
-    print_ladder(ladder, PlainConsole())
     return 0
 
 

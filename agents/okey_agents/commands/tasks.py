@@ -29,8 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List or measure."""
     from okey_agents.provenance import provenance
+    from okey_env.files import check_writable
     from okey_env.tasks import REFERENCES, TASKS, task
 
+    if arguments.into is not None:
+        check_writable(arguments.into, "--into")
     tasks = [task(id) for id in arguments.only.split(",")] if arguments.only else list(TASKS.values())
     made = provenance()  # before the file is written, which changes a checkout that holds it
     print("Reward in an episode, with 95 % intervals by deal:")
@@ -59,10 +62,11 @@ def _measured(arguments: argparse.Namespace, id: str, bot: str, made: Mapping[st
 
 
 def _add(path: Path, id: str, bot: str, score: list[float], made: Mapping[str, Any]) -> None:
+    from okey_env.files import write_whole
     from okey_env.tasks import REFERENCES
 
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     names = {real: name for name, real in REFERENCES.items()}
     data.setdefault("scores", {}).setdefault(id, {})[names.get(bot, bot)] = score
     data.setdefault("made", {})[id] = {name: made[name] for name in ("date", "commit", "command", "machine", "how")}
-    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")

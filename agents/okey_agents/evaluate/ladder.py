@@ -29,6 +29,7 @@ from okey_agents.evaluate.statistics import Interval, clustered_interval
 from okey_agents.provenance import provenance
 from okey_env.bots import BotSpec
 from okey_env.checks import MAX_DEALS, whole_number
+from okey_env.files import write_whole
 from okey_env.rules import Rules, as_rules
 from okey_env.tiles import NUM_SEATS
 
@@ -84,7 +85,7 @@ class Ladder:
 
     def write_json(self, path: Path) -> None:
         """Write the ladder to a file."""
-        path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
 
 
 def play_ladder(

@@ -9,6 +9,7 @@ from okey_agents.evaluate.ladder import Ladder, Rung
 from okey_agents.evaluate.ratings import RESAMPLES
 from okey_agents.evaluate.statistics import Interval
 from okey_agents.evaluate.svg import WIDTH, document, signed, text, ticks
+from okey_env.files import write_whole
 
 PAGE, PICTURE, NUMBERS = "ladder.md", "ladder.svg", "ladder.json"
 
@@ -31,8 +32,8 @@ tables** the three others are three different bots of the ladder.
 
 def write_page(ladder: Ladder, folder: Path) -> None:
     """Write page, picture and numbers into a folder."""
-    (folder / PAGE).write_text(markdown(ladder), encoding="utf-8")
-    (folder / PICTURE).write_text(picture(ladder), encoding="utf-8")
+    write_whole(folder / PAGE, markdown(ladder))
+    write_whole(folder / PICTURE, picture(ladder))
     ladder.write_json(folder / NUMBERS)
 
 

@@ -17,6 +17,7 @@ from okey_agents.errors import BotWarning
 from okey_agents.evaluate.guard.bot_host import BotLog
 from okey_agents.evaluate.sprt import Sprt
 from okey_agents.evaluate.statistics import CONFIDENCE, Interval
+from okey_env.files import write_whole
 
 INTERVALS = f"{CONFIDENCE:.0%} intervals, Student's t over the means of each deal"
 
@@ -160,7 +161,7 @@ class Report:
 
     def write_json(self, path: Path) -> None:
         """Write the report to a file."""
-        path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
 
     def __str__(self) -> str:
         """What `print` shows, as plain text."""

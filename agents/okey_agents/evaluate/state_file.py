@@ -5,6 +5,7 @@ chunk's result depends on the header and the chunk alone. A last line without it
 while it wrote. A file that belongs to another evaluation is refused; the message says what differs.
 """
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -16,6 +17,7 @@ import numpy as np
 
 from okey_agents.evaluate.chunks import OUTCOME, Chunk, ChunkResult
 from okey_agents.evaluate.guard.bot_host import BotLog
+from okey_env.files import alone_with
 
 _FORMAT = "okey evaluation, 1"
 _FIELDS = OUTCOME.names or ()
@@ -29,13 +31,22 @@ class StateFile:
         header: everything that the numbers depend on, as plain data.
 
     Raises:
-        ValueError: the file is not a state file, is damaged, or belongs to another evaluation.
+        ValueError: the file is not a state file, is damaged, belongs to another evaluation, or another process uses it.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self._results: dict[Chunk, ChunkResult] = {}
         header = {"format": _FORMAT, **json.loads(json.dumps(header))}
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._alone = contextlib.ExitStack()
+        self._alone.enter_context(alone_with(path, "evaluation"))
+        try:
+            self._open(path, header)
+        except BaseException:
+            self._alone.close()
+            raise
+
+    def _open(self, path: Path, header: Mapping[str, Any]) -> None:
         whole = self._read(path, header) if path.exists() else 0
         self._file: IO[bytes] = path.open("r+b" if path.exists() else "wb")
         self._file.truncate(whole)
@@ -48,6 +59,7 @@ class StateFile:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+        self._alone.close()
 
     def get(self, chunk: Chunk) -> ChunkResult | None:
         """The result of a chunk; None if the file does not hold it."""

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_agents.bots.folder import FORMAT, FORMAT_VERSION, ONNX_FILE, WEIGHTS_FILE, checksum, load_bot
-from okey_agents.training.checkpoint import Checkpoint, write_whole
+from okey_agents.training.checkpoint import Checkpoint
 from okey_agents.training.runs import EVALUATION_FILE, RUN_FILE, as_json
 from okey_agents.training.schema import Config
 from okey_agents.training.sections import GameConfig, RunConfig
 from okey_env.actions import ACTIONS_VERSION
 from okey_env.bots import BOT_FILE
+from okey_env.files import write_whole
 from okey_env.rules import as_rules
 
 

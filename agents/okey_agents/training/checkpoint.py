@@ -5,12 +5,10 @@ them. It is written under another name, flushed to disk and only then renamed, s
 leaves the checkpoint before it untouched. Nothing in it is pickled.
 """
 
-import contextlib
 import dataclasses
 import hashlib
 import io
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from okey_env.files import UNFINISHED, write_whole
+
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 _HEADER = b"okey-env checkpoint 1\n"
@@ -26,8 +26,6 @@ _HEADER = b"okey-env checkpoint 1\n"
 _DIGEST_SIZE = 32
 _META = "meta.json"
 _SUFFIX = ".ckpt"
-UNFINISHED = ".unfinished"
-"""The suffix of a file that is not complete on disk."""
 _DAMAGED = ".damaged"
 
 
@@ -45,24 +43,6 @@ class Checkpoint:
     def named(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """The arrays whose names begin with `prefix`, by the rest of their names."""
         return {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that its name never stands for half of it, whenever the process or the machine dies."""
-    unfinished = path.with_name(path.name + UNFINISHED)
-    with unfinished.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-    with contextlib.suppress(
-        OSError
-    ):  # not every system can open a folder; then it decides itself when to write the name
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:

@@ -20,9 +20,10 @@ from typing import Any
 from rich.console import Console
 
 from okey_agents.provenance import provenance
-from okey_agents.training.checkpoint import UNFINISHED, Checkpoint, newest_good, set_aside, write_whole
+from okey_agents.training.checkpoint import Checkpoint, newest_good, set_aside
 from okey_agents.training.recipes import config_from_dict, differences
 from okey_agents.training.schema import Config
+from okey_env.files import UNFINISHED, write_whole
 
 CONFIG_FILE = "config.json"
 RUN_FILE = "run.json"

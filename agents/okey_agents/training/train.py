@@ -14,6 +14,7 @@ from okey_agents.console import PlainConsole
 from okey_agents.training.recipes import RECIPES, load_config
 from okey_agents.training.schema import Config
 from okey_agents.training.sections import RunConfig
+from okey_env.files import alone_with
 
 
 def train(
@@ -53,5 +54,7 @@ def train_config(config: Config, folder: Path, *, resume: bool = False, console:
     Raises:
         ValueError: the configuration does not fit the folder.
     """
-    RECIPES[config[RunConfig].recipe].train(config, folder, resume, console or PlainConsole(stderr=True))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with alone_with(folder, "training"):
+        RECIPES[config[RunConfig].recipe].train(config, folder, resume, console or PlainConsole(stderr=True))
     return folder

@@ -33,7 +33,7 @@ def test_compiling_is_announced_once_and_kept_for_the_next_process(tmp_path: Pat
     kept = {"NUMBA_CACHE_DIR": str(tmp_path)}
     first = run(kept)
     assert first.returncode == 0, first.stderr
-    assert first.stderr.splitlines() == ["okey-env: compiling kernels (once; kept on disk for next time) …"]
+    assert first.stderr.splitlines() == ["okey-env: compiling kernels (once; kept on disk for next time) ..."]
     second = run(kept)
     assert (second.returncode, second.stderr, second.stdout) == (0, "", first.stdout)
 
@@ -183,3 +183,40 @@ def test_old_kernels_that_another_process_removes_do_not_cost_the_cache(
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert _jit._cache_folder.__wrapped__("okey_env.engine.random") is not None
     assert not any(folder.exists() for folder in folders)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("damage", ["empty", "cut", "garbage", "one bit", "a folder"])
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_a_damaged_cache_is_compiled_anew(damage: str, suffix: str, tmp_path: Path) -> None:
+    settings = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    first = run(settings)
+    kept = sorted((tmp_path / "okey-env").rglob(f"*{suffix}"))
+    assert kept
+    for path in kept:
+        data = bytearray(path.read_bytes())
+        if damage == "a folder":
+            path.unlink()
+            path.mkdir()
+            continue
+        if damage == "one bit":
+            data[len(data) // 2] ^= 4
+        cut = bytes(data[: len(data) // 2])
+        path.write_bytes({"empty": b"", "cut": cut, "garbage": b"nonsense" * 40}.get(damage, bytes(data)))
+    again = run(settings)
+    assert (again.returncode, again.stdout) == (0, first.stdout), again.stderr
+    assert len(again.stderr.splitlines()) <= 1
+    third = run(settings)
+    assert (third.returncode, third.stdout, third.stderr) == (0, first.stdout, "")
+
+
+@pytest.mark.heavy
+def test_without_a_home_nothing_is_kept_and_it_says_so_once() -> None:
+    """A user that the system does not know, without HOME: `Path.home` has no answer."""
+    homeless = "from pathlib import Path\ndef home(): raise RuntimeError\nPath.home = home\n" + CALL
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+    }
+    ran = subprocess.run([sys.executable, "-c", homeless], capture_output=True, text=True, check=False, env=environment)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == "okey-env: compiling kernels (kept nowhere: no cache can be written) ...\n"

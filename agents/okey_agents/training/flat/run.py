@@ -20,7 +20,7 @@ from torch.utils.tensorboard import SummaryWriter
 from okey_agents.bots.flat import FlatBot
 from okey_agents.bots.network import Network
 from okey_agents.evaluate.arena import evaluate
-from okey_agents.training.checkpoint import Checkpoint, save_checkpoint, write_whole
+from okey_agents.training.checkpoint import Checkpoint, save_checkpoint
 from okey_agents.training.flat.policy import acting_layers, make_policy, policy_arrays, set_policy_arrays
 from okey_agents.training.optimizers import optimizer_arrays, set_optimizer_arrays
 from okey_agents.training.runs import CHECKPOINTS, EVALUATION_FILE, as_json, log_event, open_run
@@ -36,6 +36,7 @@ from okey_agents.training.sections import (
 from okey_env.actions import NUM_ACTIONS
 from okey_env.bots import Bot
 from okey_env.encoders import as_encoder
+from okey_env.files import write_whole
 from okey_env.round import derive_seed
 
 PACKAGES = ("torch", "stable-baselines3", "sb3-contrib")

@@ -19,12 +19,12 @@ from okey_agents.training.checkpoint import (
     save_checkpoint,
     set_aside,
     write_checkpoint,
-    write_whole,
 )
 from okey_agents.training.runs import CHECKPOINTS, EVALUATION_FILE, as_json, log_event, open_run
 from okey_agents.training.schema import Config
 from okey_agents.training.scorer.measure import measure_scorer
 from okey_agents.training.sections import ChoiceConfig, DuelConfig, GameConfig, RunConfig
+from okey_env.files import write_whole
 from okey_env.round import derive_seed
 from okey_env.rules import Rules, as_rules
 
