@@ -9,7 +9,6 @@ A bot can be named by text: an installed bot, a Python file, a module, a folder,
 installed package can add some.
 """
 
-import operator
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -28,7 +27,7 @@ from okey_env.bot_lookup import (
     find,
     read_name,
 )
-from okey_env.checks import seed_number
+from okey_env.checks import index_of, seed_number, shown
 from okey_env.observation import Observation
 
 
@@ -124,8 +123,16 @@ def choose_for(
 
 
 def choose_one(bot: Bot, games: npt.NDArray[np.record], i: int) -> int:
-    """The move of a bot in game i, in which it is to move; whether the move is legal is not checked."""
-    return operator.index(bot.act(Observation.of(games, i, int(games["turn"][i]))))
+    """The move of a bot in game i, in which it is to move; whether the move is legal is not checked.
+
+    Raises:
+        TypeError: the reply is not a whole number.
+    """
+    reply = bot.act(Observation.of(games, i, int(games["turn"][i])))
+    action = index_of(reply)
+    if action is None:
+        raise TypeError(f"reply {shown(reply)}: expected an action, a whole number from 0 to 108")
+    return action
 
 
 class _ActingBot:

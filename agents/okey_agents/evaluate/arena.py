@@ -78,6 +78,7 @@ def evaluate(
         BotWarning: a bot failed at some of its moves.
     """
     state_path, records = options.get("state"), options.get("records")
+    records = records.absolute() if records is not None else None  # a bot may change the folder of the process
     deals = whole_number("deals", deals, 2, MAX_DEALS, ", since an interval needs 2")
     specs = (challenger, *opponents_of(opponents))
     setup = Setup(specs, as_rules(rules), seed, options.get("move_limit", MOVE_LIMIT), records=records)

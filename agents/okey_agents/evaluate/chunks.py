@@ -118,7 +118,7 @@ class ChunkPlayer:
         Args:
             skip: indices of bots that are left out.
         """
-        with alarms(), self.host.interrupts.watching():
+        with alarms(), self.host.interrupts.watching(), self.host.process.watching():
             for bot in range(len(self.bots)):
                 games, only = self._deal([0]), np.zeros(1, np.int64)
                 records: npt.NDArray[Any] = np.zeros(1, OBSERVATION)
@@ -137,7 +137,7 @@ class ChunkPlayer:
             chunk: what is played.
             known_failures: questions that failed in earlier tries of this chunk, which are left out.
         """
-        with alarms(), self.host.interrupts.watching():
+        with alarms(), self.host.interrupts.watching(), self.host.process.watching():
             return self._play(chunk, known_failures)
 
     def _play(self, chunk: Chunk, known_failures: KnownFailures | None) -> ChunkResult:

@@ -5,8 +5,11 @@ of what it does: the files of a folder, the code, defaults and captured values o
 of a class or an object. Two functions of one name that do different things differ.
 """
 
+import contextlib
 import hashlib
 import inspect
+import os
+import sysconfig
 import types
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
@@ -79,7 +82,7 @@ def _parts(thing: Any, above: tuple[int, ...]) -> Iterator[bytes]:
     if isinstance(thing, _PLAIN):
         yield repr(thing).encode()
     elif isinstance(thing, types.ModuleType):
-        yield thing.__name__.encode()
+        yield from _of_module(thing)
     elif isinstance(thing, types.CodeType):
         yield thing.co_code
         yield from _all((thing.co_names, thing.co_varnames[: thing.co_argcount], thing.co_consts), inside)
@@ -147,6 +150,20 @@ def _content(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:  # empty
         return None
+
+
+def _of_module(module: types.ModuleType) -> Iterator[bytes]:
+    """A module: its name, and its text if the user wrote it, since a function of it may be what the bot plays by."""
+    yield module.__name__.encode()
+    file = getattr(module, "__file__", None)
+    if file and not _is_installed(file) and module.__name__.split(".", 1)[0] not in _OURS:
+        with contextlib.suppress(OSError):
+            yield Path(file).read_bytes()
+
+
+def _is_installed(file: str) -> bool:
+    folders = (sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return "site-packages" in Path(file).parts or any(file.startswith(f"{folder}{os.sep}") for folder in folders)
 
 
 def _of_class(kind: type, above: tuple[int, ...]) -> Iterator[bytes]:

@@ -2,9 +2,9 @@
 
 import dataclasses
 import io
+import itertools
 import json
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -68,11 +68,12 @@ def warn_of_failures(bots: Iterable[BotReport]) -> None:
 
 def names_apart(names: Sequence[str]) -> list[str]:
     """Names that are all different and take one line: the second of one name has (2) after it."""
-    counts: Counter[str] = Counter()
-    apart = []
-    for name in map(one_line, names):
-        counts[name] += 1
-        apart.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    given = [one_line(name) for name in names]
+    apart: list[str] = []
+    for name in given:
+        numbered = (f"{name} ({number})" for number in itertools.count(2))
+        taken = {*apart, *given}  # a bot may be called "greedy (2)"
+        apart.append(name if name not in apart else next(one for one in numbered if one not in taken))
     return apart
 
 

@@ -102,3 +102,15 @@ def test_a_state_file_refuses_another_function_of_the_same_name(tmp_path: Path) 
     assert evaluate(lowest, "greedy", deals=2, workers=1, state=state).points == points
     with pytest.raises(ValueError, match="belongs to another evaluation: its bots is"):
         evaluate(copying, "greedy", deals=2, workers=1, state=state)
+
+
+def test_a_function_knows_the_modules_that_it_plays_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    file = tmp_path / "moves_of_mine.py"
+    file.write_text("def choose(observation): return observation.legal_actions[0]\n", encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec("import moves_of_mine\ndef mine(observation): return moves_of_mine.choose(observation)", names)
+    first_one = identity_of(names["mine"])
+    assert identity_of(names["mine"]) == first_one
+    file.write_text("def choose(observation): return observation.legal_actions[-1]\n", encoding="utf-8")
+    assert identity_of(names["mine"]) != first_one

@@ -15,7 +15,6 @@ a move that fails alone counts. After `MAX_STALLS` stalls in one chunk the bot i
 
 import contextlib
 import dataclasses
-import os
 import time
 from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 from typing import Literal, TypeAlias
@@ -24,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_agents.evaluate.guard.alarms import Interrupts, MoveTimeout, set_alarm
+from okey_agents.evaluate.guard.process_guard import ProcessGuard
 from okey_agents.evaluate.guard.words import error_text, illegal_text
 from okey_env.actions import DRAW, NUM_ACTIONS, THROW
 from okey_env.bots import Bot, choose_for, choose_one
@@ -96,7 +96,8 @@ class BotHost:
         """The question that a bot is working on; in a worker process, memory shared with the parent."""
         self.interrupts = Interrupts()
         """Watches for Ctrl-C while chunks are played."""
-        self._process = os.getpid()
+        self.process = ProcessGuard()
+        """Keeps the process whole while chunks are played."""
         self._paces = [0.0] * len(bots)  # seconds a move, of the slowest batch so far
         self.begin()
 
@@ -232,13 +233,14 @@ class BotHost:
         self.pending[QUESTION], self.pending[INDEX], self.pending[BOT] = self._question, index, bot
         self.pending[DEADLINE] = time.monotonic() + seconds
         set_alarm(seconds)
+        self.process.begin()
         try:
             yield
         finally:
-            if os.getpid() != self._process:
-                os._exit(1)  # the bot has forked, and this is the copy: it must not go on with the evaluation
+            self.process.end()
             self.pending[DEADLINE] = 0.0
             set_alarm(0.0)
+        self.process.check_forks()
 
     def _replace_illegal(
         self,

@@ -7,13 +7,15 @@ be saved to a file, given to `python -c` or typed into a notebook alike.
 """
 
 import contextlib
+import io
 import multiprocessing
 import pickle
 import sys
 import types
-from collections.abc import Iterator
+from collections import ChainMap
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
 import cloudpickle
 
@@ -32,6 +34,21 @@ def without_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
+def _reduce_code(code: types.CodeType) -> tuple[Any, ...]:
+    make, arguments, *_ = cloudpickle.Pickler.dispatch_table[types.CodeType](code)
+    return _named_code, (make, arguments, code.co_filename)
+
+
+def _named_code(make: Callable[..., types.CodeType], arguments: tuple[Any, ...], file: str) -> types.CodeType:
+    return make(*arguments).replace(co_filename=file)
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc] # it comes without types
+    """cloudpickle's, which forgets the files of functions: an exception has to say where it came from."""
+
+    dispatch_table: ClassVar[Any] = ChainMap({types.CodeType: _reduce_code}, cloudpickle.Pickler.dispatch_table)
+
+
 def pack(thing: Any) -> bytes:
     """A thing as bytes for another process, where `pickle.loads` makes it again.
 
@@ -39,7 +56,9 @@ def pack(thing: Any) -> bytes:
         ValueError: it cannot be sent.
     """
     try:
-        packed: bytes = cloudpickle.dumps(thing)
+        file = io.BytesIO()
+        _Pickler(file).dump(thing)
+        packed = file.getvalue()
         pickle.loads(packed)  # what cannot be made here can be made nowhere
     except Exception as error:
         raise ValueError(f"it cannot be sent to another process: {error}") from error

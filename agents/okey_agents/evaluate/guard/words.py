@@ -1,5 +1,7 @@
 """What a bot did wrong, in words that cannot fail themselves."""
 
+import os
+import sysconfig
 import traceback
 from pathlib import Path
 
@@ -8,18 +10,22 @@ import numpy.typing as npt
 
 import okey_agents
 import okey_env
+from okey_agents.evaluate.guard.process_guard import ForkError, ProcessEndError
+from okey_env import bots
 from okey_env.engine.state import rules_of
 from okey_env.round import Round
 
 _LONGEST = 300
-_OURS = tuple(str(Path(package.__file__ or "").parent) for package in (okey_env, okey_agents))
+_OURS = tuple(f"{Path(package.__file__ or '').parent}{os.sep}" for package in (okey_env, okey_agents))
+_PYTHONS = ("<frozen ", *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")))
+"""Files that come with Python and with what is installed; a bot may call them, and they fail."""
 
 
 def error_text(error: BaseException) -> str:
     """An exception: its type, its text, and the file and line of the bot that it came from."""
     text = safe_text(error)
     found = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    if isinstance(error, SystemExit):
+    if isinstance(error, SystemExit | ProcessEndError):
         found += ", which would have ended the process"
     return shortened(found) + _place(error)
 
@@ -49,13 +55,14 @@ def illegal_text(games: npt.NDArray[np.record], i: int, action: int) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """The innermost line that is not ours, or else the innermost."""
+    """The innermost line of the bot: not ours, nor of a library unless the bot is one. Empty if our check failed."""
     try:
         frames = traceback.extract_tb(error.__traceback__)
     except BaseException:
         return ""
     theirs = [frame for frame in frames if not frame.filename.startswith(_OURS)]
-    if not frames:
+    if not frames or isinstance(error, ForkError) or frames[-1].filename == bots.__file__:
         return ""
-    found = (theirs or frames)[-1]
+    written = [frame for frame in theirs if not frame.filename.startswith(_PYTHONS)]
+    found = (written or theirs or frames)[-1]
     return f" ({found.filename}, line {found.lineno})"
