@@ -1,6 +1,12 @@
-"""What the draws and takes of a bot cost, and which takes it leaves: docs/experiments/from_nothing.md.
+"""Measure what the draws and takes of a bot cost, and which takes it leaves.
 
-Usage: draws_and_takes.py BOT [DEALS]
+    .venv/bin/python scripts/studies/draws_and_takes.py zero-gamelake 2500
+
+The bot plays its own games, and each offer is counted by the bot's distance and by how many more tiles would be useful
+after the take; beside the share of takes stands that of `expert` in the same positions. Then the bot and `expert` share
+a seat against three `expert`: one decides about drawing and taking, the other about the rest.
+
+Result: docs/experiments/from_nothing.md, "Drawing and taking by regression".
 """
 
 import sys

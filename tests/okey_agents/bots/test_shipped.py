@@ -48,8 +48,8 @@ MOVES = {
     "flat-klasik": "6dc61b4f7b7b5d14",
     "learned-gamelake": "7e042f60a78f61e5",
     "learned-klasik": "788fb64dbc3ee8ef",
-    "zero-gamelake": "bd64021cff76d88d",
-    "zero-klasik": "7d670934f39f552b",
+    "zero-gamelake": "8c3a4bfe7eb6c068",
+    "zero-klasik": "c14c6d40e476689c",
 }
 """The checksum of 128 moves of each bot against itself in 32 rounds."""
 

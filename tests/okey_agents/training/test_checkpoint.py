@@ -73,7 +73,7 @@ def test_dying_while_writing_leaves_the_one_before(tmp_path: Path, monkeypatch: 
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("okey_agents.training.checkpoint.os.fsync", die)
+        patch.setattr("okey_env.files.os.fsync", die)
         with pytest.raises(KeyboardInterrupt):
             save_checkpoint(tmp_path, _checkpoint(2), keep=1)
     assert [path.name for path in checkpoints(tmp_path)] == ["000000000001.ckpt"]

@@ -34,12 +34,12 @@ def flat_klasik() -> Bot:
 
 
 def zero_gamelake() -> Bot:
-    """A neural network that learned from its own games alone; trained under `gamelake`; near `efficient`."""
+    """A neural network that learned from its own games alone; trained under `gamelake`; near `expert`."""
     return load_bot(_HERE / "zero-gamelake")
 
 
 def zero_klasik() -> Bot:
-    """A neural network that learned from its own games alone; trained under `klasik`; near `efficient`."""
+    """A neural network that learned from its own games alone; trained under `klasik`; near `expert`."""
     return load_bot(_HERE / "zero-klasik")
 
 
