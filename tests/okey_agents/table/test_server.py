@@ -737,10 +737,11 @@ def test_a_failed_move_is_the_next_best_bots_and_the_view_says_so() -> None:
             whys += [replaced for replaced in seats if replaced["moves"] == message["moves"] - 1]
         assert {replaced["bot"] for replaced in whys} == {"expert"}
         assert [replaced["why"] for replaced in whys[:4]] == ["failed"] * 3 + ["given_up"]
-        table = server.tables.sessions[player.view["table"]].table
+        session = server.tables.sessions[player.view["table"]]
+        table = session.table
         again, expert = Match(table.settings.rules, table.seed), make_bot("expert")
         for done in table.played[0][:30]:
-            expert.reset(1)  # it plays by a rule, so that the seed does not matter
+            expert.reset(session.bot_seeds[again.round.turn, "bad"])  # chance decides between equal moves
             assert done == expert.act(again.round.observe(again.round.turn))
             again.apply(done)
     by_practice = 2
