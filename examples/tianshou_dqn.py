@@ -16,14 +16,15 @@ from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.data import Collector, CollectStats, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv
-from tianshou.utils.net.common import Net
 from tianshou.utils.torch_utils import policy_within_training_step
 
 import okey_env
+from okey_agents.training.networks import make_network
 
 TASK: dict[str, Any] = {
     "rules": {"preset": "gamelake", "max_throws": 40},
     "opponents": "random",
+    "encoder": "tiles",
     "start": "distance-1",
 }
 NUM_ENVS = 16
@@ -45,10 +46,21 @@ def for_tianshou() -> gymnasium.Env[Any, Any]:
     return gymnasium.wrappers.TransformObservation(env, rename, space)
 
 
+class Network(torch.nn.Module):
+    """A network with the same weights for all kinds of tiles, as Tianshou calls it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.network = make_network("kinds", okey_env.as_encoder("tiles"), width=32)
+
+    def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[torch.Tensor, Any]:  # noqa: D102
+        observations = torch.as_tensor(obs.obs if hasattr(obs, "obs") else obs)
+        return self.network(observations)[0], state
+
+
 def make_algorithm() -> DQN[Any]:
-    """Double DQN with a network of one hidden layer; its values are masked where it chooses and where it bootstraps."""
-    size = okey_env.as_encoder("flat").size
-    network = Net(state_shape=size, action_shape=okey_env.actions.NUM_ACTIONS, hidden_sizes=[128])
+    """Double DQN; the values are masked where it chooses and where it bootstraps."""
+    network = Network()
     policy = DiscreteQLearningPolicy(
         model=network, action_space=gymnasium.spaces.Discrete(okey_env.actions.NUM_ACTIONS), eps_training=1.0
     )

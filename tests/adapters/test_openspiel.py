@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pyspiel
 import pytest
+from open_spiel.integration_tests import api_test
 from open_spiel.python.algorithms import generate_playthrough, ismcts, mcts
+from shimmy.openspiel_compatibility import OpenSpielCompatibilityV0
 
 import okey_env.adapters.openspiel as adapter
 from okey_env import actions
@@ -32,6 +34,30 @@ def after(state: pyspiel.State, moves: int, seed: int = 0) -> pyspiel.State:
 @pytest.mark.parametrize("game", ["python_okey", "python_okey(rules=klasik)", GAME])
 def test_passes_the_random_simulations_of_openspiel(game: str) -> None:
     pyspiel.random_sim_test(pyspiel.load_game(game), num_sims=3, serialize=False, verbose=False)
+
+
+class TestOfItsApi(api_test.EnforceAPIOnPartialTreeBase):
+    """OpenSpiel's own test of the functions of every registered game."""
+
+    game_name = GAME
+    game = pyspiel.load_game(GAME)
+
+
+def test_shimmy_makes_it_an_environment_of_pettingzoo() -> None:
+    rng = np.random.default_rng(1)
+    game = pyspiel.load_game(GAME)
+    env = OpenSpielCompatibilityV0(env=game)
+    paid = []
+    for _ in range(100):
+        env.reset()
+        for _ in env.agent_iter():
+            observation, _, terminated, truncated, info = env.last()
+            assert observation.shape == (game.observation_tensor_size(),)
+            legal = np.flatnonzero(info["action_mask"])
+            env.step(None if terminated or truncated else int(rng.choice(legal)))
+        paid.append(env.game_state.returns())  # its rewards count the end once for each seat before
+    assert np.any(paid)
+    assert not np.sum(paid, axis=1).any()
 
 
 def test_the_seed_determines_the_deals_of_a_game_object() -> None:

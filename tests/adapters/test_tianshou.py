@@ -33,9 +33,9 @@ def test_its_collector_takes_the_infos_of_whole_episodes_and_acts_legally() -> N
     assert batch.obs.mask[range(len(batch)), batch.act].all()
 
 
-def test_dqn_learns_in_30_cpu_seconds_to_win_one_round_in_five() -> None:
+def test_dqn_learns_in_30_cpu_seconds_to_win_every_second_round() -> None:
     example = runpy.run_path(str(EXAMPLE))
     learned, decisions = example["learn"](seconds=30.0)
     won = example["score"](learned.policy.model, 500)
     print(f"DQN: {decisions} decisions, {won:.1%} won")
-    assert won > 0.2  # a random player wins less than 1 %
+    assert won > 0.5  # a random player wins less than 1 %

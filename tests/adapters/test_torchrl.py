@@ -20,9 +20,9 @@ def test_a_rollout_of_a_masked_policy_is_legal() -> None:
     assert rollout["action_mask"].gather(-1, rollout["action"][:, None]).all()
 
 
-def test_ppo_learns_in_30_cpu_seconds_to_win_one_round_in_five() -> None:
+def test_ppo_learns_in_30_cpu_seconds_to_win_every_second_round() -> None:
     example = runpy.run_path(str(EXAMPLE))
     network, decisions = example["learn"](seconds=30.0)
     won = example["score"](network, 500)
     print(f"PPO: {decisions} decisions, {won:.1%} won")
-    assert won > 0.2  # a random player wins less than 1 %
+    assert won > 0.5  # a random player wins less than 1 %

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from okey_agents.bots.kinds_network import MESSAGE, SOURCE_WIDTH, places_of
-from okey_agents.training.networks.network import PlanesNetwork, aligned, begin_small
+from okey_agents.training.networks.network import PlanesNetwork, aligned, begin_small, in_memory
 from okey_agents.training.networks.sparse_kinds import LookAtKinds
 from okey_env.encoders import Encoder
 from okey_env.tiles import NUM_FACES, NUM_KINDS, NUM_NUMBERS
@@ -40,7 +40,7 @@ class Kinds(PlanesNetwork):
         self.num_features = pooled
         self.sizes = {"width": width, "pooled": pooled}
         self.dense = False
-        """Compute on dense arrays, in a graph of fixed shape; so it is exported, and so it runs on a GPU."""
+        """Compute on dense arrays, in a graph of fixed shape: for export. A GPU and `vmap` get it by themselves."""
         self._places = places_of(encoder)
         self.kind = nn.Linear(self.num_planes, width, bias=False)
         self.facts = nn.Linear(self.num_facts, width)
@@ -62,7 +62,7 @@ class Kinds(PlanesNetwork):
         """`(N, pooled)`."""
         observations = aligned(observations)
         facts = self._facts(observations)
-        if self.dense or observations.device.type != "cpu":
+        if self.dense or not in_memory(observations, self.kind.weight):
             mean = self._kinds(observations, facts).mean(1)
         else:
             mean = self._look(observations, facts)[0]
@@ -72,7 +72,7 @@ class Kinds(PlanesNetwork):
         """Scores `(N, 109)`, or `(N, 109, atoms)`, and values `(N,)` of `(N, E)` observations."""
         observations = aligned(observations)
         count, atoms, facts = len(observations), self.atoms, self._facts(observations)
-        if self.dense or observations.device.type != "cpu":
+        if self.dense or not in_memory(observations, self.kind.weight):
             kinds = self._kinds(observations, facts)
             pooled = self._pooled(kinds.mean(1), facts)
             every = torch.cat((kinds, self._beside(kinds), pooled[:, None].expand(-1, NUM_KINDS, -1)), 2)

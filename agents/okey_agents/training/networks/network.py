@@ -70,7 +70,15 @@ def aligned(observations: torch.Tensor) -> torch.Tensor:
 
     Products of matrices round by how their memory is aligned, so a seed would not settle the weights.
     """
-    return observations if observations.data_ptr() % 64 == 0 else observations.clone()
+    return observations if not in_memory(observations) or observations.data_ptr() % 64 == 0 else observations.clone()
+
+
+def in_memory(*tensors: torch.Tensor) -> bool:
+    """Whether all are numbers in this machine's memory: not on a GPU, and no stand-ins of `vmap` or `torch.compile`."""
+    try:
+        return all(tensor.device.type == "cpu" and tensor.data_ptr() >= 0 for tensor in tensors)
+    except RuntimeError:  # a stand-in has no storage
+        return False
 
 
 def legal_log_probs(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:

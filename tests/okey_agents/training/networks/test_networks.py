@@ -10,7 +10,7 @@ from okey_agents.training.networks import NETWORKS, Kinds, make_network, num_wei
 from okey_env.actions import NUM_ACTIONS
 from okey_env.encoders import as_encoder
 from okey_env.symmetries import turn_actions, turn_observations
-from tests.okey_agents.training.observed import observed, shaken
+from tests.okey_agents.training.observed import ALL, observed, shaken
 
 WITH_PLANES = ["tiles", "tiles_raw"]
 
@@ -122,3 +122,24 @@ def test_no_observations_have_no_scores(name: str, atoms: int) -> None:
     scores, values = make_network(name, encoder, atoms=atoms)(torch.empty(0, encoder.size))
     assert scores.shape == ((0, NUM_ACTIONS) if atoms == 1 else (0, NUM_ACTIONS, atoms))
     assert values.shape == (0,)
+
+
+@pytest.mark.parametrize(("name", "encoder"), ALL)
+def test_a_network_is_a_plain_module_under_vmap_and_functional_call(name: str, encoder: str) -> None:
+    """As TorchRL calls the networks of a loss: several sets of weights at once, and observations without memory."""
+    network = shaken(name, encoder)
+    observations = torch.from_numpy(observed(encoder)[0][:6])
+    masks = torch.from_numpy(observed(encoder)[1][:6]) != 0
+    weights = {key: torch.stack([value.detach(), value.detach() * 2]) for key, value in network.named_parameters()}
+
+    def scores(parameters: dict[str, torch.Tensor], array: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = torch.func.functional_call(network, parameters, (array,))[0]
+        return result
+
+    with torch.no_grad():
+        both = torch.vmap(scores, (0, None))(weights, observations)
+        in_parts = torch.vmap(scores, (None, 0))({k: v[0] for k, v in weights.items()}, observations.view(2, 3, -1))
+        alone = network(observations)[0]
+    torch.testing.assert_close(both[0][masks], alone[masks], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(in_parts.flatten(0, 1)[masks], alone[masks], rtol=1e-4, atol=1e-4)
+    assert not torch.allclose(both[1][masks], alone[masks])
