@@ -15,14 +15,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from okey_env import actions, hands, rewards, tiles
+    from okey_env import actions, events, hands, rewards, tiles
     from okey_env.aec import env, raw_env
     from okey_env.bots import Bot, bot_names, make_bot
     from okey_env.deal import Deal
     from okey_env.encoders import Encoder, as_encoder
     from okey_env.match import Match
     from okey_env.observation import Observation, masks_of
+    from okey_env.policy_bot import PolicyBot
     from okey_env.record import Record, RecordWriter
+    from okey_env.resample import worlds
     from okey_env.round import Round, derive_seed
     from okey_env.rules import Rules
     from okey_env.single import OkeyEnv
@@ -42,6 +44,7 @@ _MODULE_OF = {
     "masks_of": "observation",
     "OkeyEnv": "single",
     "OkeyVectorEnv": "vector",
+    "PolicyBot": "policy_bot",
     "Record": "record",
     "RecordWriter": "record",
     "Round": "round",
@@ -56,8 +59,9 @@ _MODULE_OF = {
     "env": "aec",
     "make_bot": "bots",
     "raw_env": "aec",
+    "worlds": "resample",
 }
-_MODULES = ("actions", "hands", "rewards", "tiles")
+_MODULES = ("actions", "events", "hands", "rewards", "tiles")
 
 __all__ = [
     "TASKS",
@@ -68,6 +72,7 @@ __all__ = [
     "Observation",
     "OkeyEnv",
     "OkeyVectorEnv",
+    "PolicyBot",
     "Record",
     "RecordWriter",
     "Round",
@@ -79,6 +84,7 @@ __all__ = [
     "bot_names",
     "derive_seed",
     "env",
+    "events",
     "hands",
     "make_bot",
     "masks_of",
@@ -86,6 +92,7 @@ __all__ = [
     "rewards",
     "task",
     "tiles",
+    "worlds",
 ]
 
 

@@ -19,6 +19,7 @@ from okey_env.engine.batch import finish_points_in, observe_in, observed_mask_in
 from okey_env.engine.events import EVENTS, HIDDEN_TILE, unpack_event
 from okey_env.engine.hand import BIT_OF_KIND
 from okey_env.engine.state import ENDINGS, LOG_SIZE, NO_SEAT, NO_TILE, OBSERVATION, PHASES, rules_of
+from okey_env.events import MAX_EVENTS, as_array
 from okey_env.rules import Rules
 from okey_env.tiles import NUM_KINDS, NUM_SEATS, kind_text, rack_text
 
@@ -215,6 +216,17 @@ class Observation:
             Event(seat, EVENTS[event], _unless(kind, HIDDEN_TILE))
             for event, seat, kind in map(unpack_event, self._events.tolist())
         ]
+
+    def event_array(self, last: int | None = None) -> npt.NDArray[np.int8]:
+        """The events as numbers, see `okey_env.events`: `(n, 3)` int8 in order.
+
+        Args:
+            last: how many of the newest events, 1 to 512: `(last, 3)`, filled up with -1 at the end. None: all.
+
+        Raises:
+            ValueError: `last` is something else.
+        """
+        return as_array(self._events, None if last is None else whole_number("last", last, 1, MAX_EVENTS))
 
     @property
     def event_entries(self) -> npt.NDArray[np.uint16]:

@@ -49,8 +49,10 @@ from okey_env.engine.parallel import (
     look_range,
 )
 from okey_env.engine.starts import start_range
-from okey_env.engine.state import NOT_ENDED, OBSERVATION, new_games
+from okey_env.engine.state import ENDED_TRUNCATED, NOT_ENDED, OBSERVATION, new_games
 from okey_env.engine.totals import DENSE_NAMES, NOT_DENSE, REWARD_NAMES, Terms, begin_dense_at
+from okey_env.events import MAX_EVENTS, recent
+from okey_env.function_pay import FunctionPay
 from okey_env.interfaces import (
     Opponents,
     Panel,
@@ -63,7 +65,7 @@ from okey_env.interfaces import (
     starts_of,
 )
 from okey_env.render import RENDER_FPS, Renderer
-from okey_env.rewards import check_weight, illegal_reward, nearer, parse_reward
+from okey_env.rewards import RewardFunction, check_weight, illegal_reward, nearer, parse_reward
 from okey_env.round import Round, derive_seed
 from okey_env.rules import Rules, as_rules
 from okey_env.saving import from_bytes, to_bytes
@@ -95,7 +97,8 @@ class SelfPlay:
         encoder: an encoder or its name; None: no `observations`.
         seed: determines all deals; None: a random one.
         reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`; with `+distance` or `+potential` also
-            a seat's own way to a finish, see `okey_env.rewards`.
+            a seat's own way to a finish, see `okey_env.rewards`. For rounds also a function of a `Round`, which is
+            asked for every game at every step, in Python.
         episode: `round`, or `match`: rounds until somebody has no points left (R8).
         start: how rounds begin: `deal`, `distance-1` to `distance-4`, `short-1` to `short-11`, or a mapping of them to
             weights; see `set_start`.
@@ -114,7 +117,7 @@ class SelfPlay:
         rules: str | Rules | Mapping[str, Any] = "gamelake",
         encoder: str | Encoder | None = "flat",
         seed: int | None = None,
-        reward: str = "zero_sum",
+        reward: str | RewardFunction = "zero_sum",
         episode: str = "round",
         *,
         start: Start = "deal",
@@ -135,8 +138,9 @@ class SelfPlay:
         self.terminated = np.zeros(num_games, np.bool_)
         self.truncated = np.zeros(num_games, np.bool_)
         matches = plays_matches(episode)
-        self._reward = reward
+        self._reward = reward if isinstance(reward, str) else "a function"
         self._terms = _terms(reward, matches, start)
+        self._function = FunctionPay(reward, self.rules, num_games) if callable(reward) else None
         self._paid = np.zeros((num_games, NUM_SEATS), np.float32)
         self._distances = np.zeros((num_games, NUM_SEATS), np.int8)
         self._dense = np.zeros((num_games, NUM_SEATS), np.float32)
@@ -160,6 +164,8 @@ class SelfPlay:
             self._seed = seed_number(seed)
         _deal_first(self.games, self._seed, self._terms.starts, *start)
         self._paid[:] = 0
+        if self._function is not None:
+            self._function.begin(self.games, np.arange(self.num_games))
         if self._terms.dense != NOT_DENSE:
             begin_dense_at(self.games, np.arange(self.num_games), self._distances, self._dense)
         self.rewards[:] = 0
@@ -178,13 +184,37 @@ class SelfPlay:
         wrong = first_illegal(self.games, chosen)
         if wrong >= 0:
             raise ValueError(_illegal_text(self.games, wrong, int(chosen[wrong])))
-        if self._num_threads == 1:
+        if self._function is not None:
+            self._advance_by(self._function, chosen)
+        elif self._num_threads == 1:
             advance_range(self.games, chosen, self._terms, self._payouts, 0, self.num_games)
             look_range(self.games, self._views, 0, self.num_games)
         else:
             with on_threads(self._num_threads):
                 advance_parallel(self.games, chosen, self._terms, self._payouts, self._views, self._num_threads)
         self._encode()
+
+    def events(self, last: int = 64) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
+        """The newest events of each round as the seat to move knows them, oldest first; see `okey_env.events`.
+
+        Args:
+            last: the most events of a round, 1 to 512.
+
+        Returns:
+            `(N, last, 3)` int8: seat, event and kind, and -1 after the last event; and how many there are, `(N,)`.
+            There are none if the rules show only the tops of the heaps.
+
+        Raises:
+            ValueError: `last` is something else.
+
+        >>> games = SelfPlay(8, seed=1)
+        >>> games.reset()
+        >>> games.step(games.masks.argmax(axis=1))
+        >>> events, lengths = games.events(last=16)
+        >>> events.shape, lengths.tolist()
+        ((8, 16, 3), [1, 1, 1, 1, 1, 1, 1, 1])
+        """
+        return recent(self.games, self.seats, whole_number("last", last, 1, MAX_EVENTS))
 
     @property
     def distance_weight(self) -> float:
@@ -243,6 +273,8 @@ class SelfPlay:
         if self._terms.dense != NOT_DENSE:
             begin_dense_at(self.games, np.array([i]), self._distances, self._dense)
         self._dense[i] = dense
+        if self._function is not None:
+            self._function.begin(self.games, np.array([i]))
         look_range(self.games, self._views, i, i + 1)
         self._encode()
 
@@ -251,6 +283,18 @@ class SelfPlay:
         round = Round(self.rules, seed=0)
         round.restore(self.save(i))
         return round
+
+    def _advance_by(self, function: FunctionPay, actions: npt.NDArray[np.int64]) -> None:
+        """As `advance_range` and `look_range`, with a reward that no kernel knows."""
+        apply_at(self.games, np.arange(self.num_games), actions)
+        self.rewards[:] = function.due(self.games)
+        over = self.games["ending"] != NOT_ENDED
+        self.truncated[:] = self.games["ending"] == ENDED_TRUNCATED
+        self.terminated[:] = over & ~self.truncated
+        ended = np.flatnonzero(over)
+        next_episodes_at(self.games, ended, self._terms)
+        function.begin(self.games, ended)
+        look_range(self.games, self._views, 0, self.num_games)
 
     def _encode(self) -> None:
         if self.encoder is not None:
@@ -276,7 +320,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         rules: a preset's name, `Rules`, or a mapping of switches.
         encoder: an encoder or its name.
         reward: `points`, `zero_sum`, `win`, `soon`, for matches `placement`; with `+distance` or `+potential` also the
-            learner's own way to a finish, see `okey_env.rewards`.
+            learner's own way to a finish, see `okey_env.rewards`. For rounds also a function of a `Round`.
         opponents: one bot for all other seats, or three: right, opposite, left of the learning seat. Names,
             folders, `Bot` objects or functions, see `okey_env.bots.make_bot`. Or a mapping of bots to weights, see
             `set_opponents`.
@@ -303,7 +347,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         num_envs: int = 1,
         rules: str | Rules | Mapping[str, Any] = "gamelake",
         encoder: str | Encoder = "flat",
-        reward: str = "zero_sum",
+        reward: str | RewardFunction = "zero_sum",
         opponents: Opponents = "greedy",
         learning_seat: int | None = None,
         seed: int | None = None,
@@ -337,8 +381,9 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._seated = np.zeros((num_envs, NUM_SEATS - 1), np.int64)  # index in `_bots`: right, opposite, left
         self._learning_seat = learning_seat_of(learning_seat)
         self._matches = plays_matches(episode)
-        self._reward = reward
+        self._reward = reward if isinstance(reward, str) else "a function"
         self._terms = _terms(reward, self._matches, start)
+        self._function = FunctionPay(reward, self.rules, num_envs) if callable(reward) else None
         self._illegal_reward = illegal_reward(reward, self.rules, matches=self._matches)
         self._purses = Purses(
             seats=np.zeros(num_envs, np.int64),
@@ -427,7 +472,12 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             terminated &= ~waits
         illegal = ~legal
         terminated |= illegal
-        rewards = np.where(legal, self._purses.earned, self._illegal_reward)
+        if self._function is None:
+            rewards = np.where(legal, self._purses.earned, self._illegal_reward)
+        else:
+            rewards = self._function.due(self.games)[every, self._seats]
+            for i in np.flatnonzero(illegal).tolist():
+                rewards[i] = self._function.price_of_illegal(self.games, i, int(self._seats[i]))
         self._purses.earned[:] = 0
         is_done = terminated | truncated
         done = np.flatnonzero(is_done)
@@ -441,6 +491,21 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
             self._bots_play(renewed, redeal=True)
         self._look()
         return self._observation(), rewards, terminated, truncated, infos
+
+    def events(self, last: int = 64) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
+        """The newest events of each round as the learning seat knows them, oldest first; see `okey_env.events`.
+
+        Args:
+            last: the most events of a round, 1 to 512.
+
+        Returns:
+            `(N, last, 3)` int8: seat, event and kind, and -1 after the last event; and how many there are, `(N,)`.
+            There are none if the rules show only the tops of the heaps.
+
+        Raises:
+            ValueError: `last` is something else.
+        """
+        return recent(self.games, self._seats, whole_number("last", last, 1, MAX_EVENTS))
 
     @property
     def distance_weight(self) -> float:
@@ -550,6 +615,8 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._purses.paid[indices] = 0
         self._purses.earned[indices] = 0
         self._lengths[indices] = 0
+        if self._function is not None:
+            self._function.begin(self.games, indices)
         if self._terms.dense != NOT_DENSE:
             begin_dense_at(self.games, indices, self._purses.distances, self._purses.dense)
         self._seated[indices] = self._panel.draw(self.games, indices)
@@ -636,11 +703,13 @@ def _terms(reward: Any, matches: bool, start: Start) -> Terms:
         ValueError: the reward or the start is wrong.
     """
     names, what = (MATCH_REWARD_NAMES, "matches") if matches else (REWARD_NAMES, "rounds")
+    if callable(reward) and not matches:  # `FunctionPay` pays; what the kernels reckon is not looked at
+        return Terms(matches, 0, NOT_DENSE, 0.0, starts_of(start))
     name = parse_reward(reward) if isinstance(reward, str) else None
     if name is None or name.base not in names:
         raise ValueError(
             f"reward={shown(reward)} is not a reward of a batch of {what}: expected one of {', '.join(names)}, "
-            "perhaps with '+distance' or '+potential'"
+            "perhaps with '+distance' or '+potential'" + ("" if matches else ", or a function of a Round")
         )
     return Terms(matches, names.index(name.base), DENSE_NAMES.index(name.term), name.weight, starts_of(start))
 

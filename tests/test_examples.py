@@ -27,6 +27,14 @@ def test_ppo_over_a_vector_of_environments_learns_from_nothing() -> None:
 
 
 @pytest.mark.heavy
+def test_a_recurrent_network_over_events_learns_from_nothing() -> None:
+    example = runpy.run_path(str(ROOT / "examples" / "events_ppo.py"))
+    network, _ = example["learn"](seconds=20.0)
+    points = evaluate(example["EventsBot"](network), "random", deals=60, seed=7, workers=1).points
+    assert points.low > 1.5
+
+
+@pytest.mark.heavy
 def test_dqn_of_stable_baselines3_learns_with_masks_at_every_place_that_needs_them() -> None:
     example = runpy.run_path(str(ROOT / "examples" / "sb3_dqn.py"))
     model = example["learn"](6_000)
