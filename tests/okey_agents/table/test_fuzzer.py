@@ -1,6 +1,7 @@
 """A short run of the fuzzer of the wire (`scripts/fuzz_wire.py` has the long one), and faults that it must find."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from okey_agents.table.web import views
 from okey_agents.table.web.connection import Connection
 from okey_agents.table.web.refusal import Refused
+from okey_agents.table.web.settings import Settings
 from okey_agents.table.web.table import Table
+from okey_agents.table.web.table_server import TableServer
 from tests.okey_agents.table.wire_fuzzer import Block, FaultError
 
 
@@ -20,6 +23,15 @@ def test_four_players_and_strangers_break_nothing() -> None:
     assert block.counts["worlds"] > 300
     for answer in ("malformed", "stale", "not_your_turn", "bad_token", "table_full", "flood", "replay"):
         assert block.told[answer] > 0, answer
+
+
+def test_a_record_is_that_of_the_match_for_which_it_was_asked() -> None:
+    """The next match may begin before the record is made, and a record tells the deals to come."""
+    table = Table(Settings(), seed=5)
+    asked = TableServer().record(table)
+    table._begin_match(6)
+    message = asyncio.run(asked)
+    assert json.loads(message["text"].splitlines()[0])["seed"] == 5
 
 
 def _tells_of_the_stock(table: Table, number: int | None) -> dict[str, Any]:
@@ -40,7 +52,7 @@ def _tells_of_hidden_racks(self: Table, number: int, *rest: Any) -> None:
 
 
 def _gives_the_record(self: Connection, session: Any, message: Any) -> None:
-    self.send({"type": "record", "text": ""})
+    self.send({"type": "record", "text": json.dumps({"seed": session.table.seed})})
 
 
 def _forgets_a_change(self: Any) -> None:

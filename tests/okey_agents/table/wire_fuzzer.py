@@ -105,8 +105,11 @@ class Browser:
             self.token = message["token"]
         elif kind == "left":
             self.view = None
-        elif kind == "record" and self.session is not None and not self.session.table.match.over:
-            raise FaultError("the record of a match that goes on")
+        elif kind == "record":
+            seed = json.loads(message["text"].splitlines()[0])["seed"]
+            for session in self.connection._server.sessions.values():
+                if str(session.table.seed) == str(seed) and not session.table.match.over:
+                    raise FaultError("the record of a match that goes on")
         elif kind == "error":
             self.errors.append(message)
             text = message.get("text")

@@ -13,7 +13,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -472,10 +472,14 @@ class TableServer:
 
     # --- keeping -----------------------------------------------------------------------------------------
 
-    async def record(self, table: Table) -> dict[str, Any]:
-        """The message with the record of the match so far."""
-        text = await asyncio.to_thread(text_of, copy.deepcopy(table.match), _names(table))
-        return {"type": "record", "text": text}
+    def record(self, table: Table) -> Coroutine[Any, Any, dict[str, Any]]:
+        """What makes the message with the record of the match as it is now; the next match may begin meanwhile."""
+        match, names = copy.deepcopy(table.match), _names(table)
+
+        async def message() -> dict[str, Any]:
+            return {"type": "record", "text": await asyncio.to_thread(text_of, match, names)}
+
+        return message()
 
     def _restore(self) -> list[Table]:
         """The tables that were kept. Those of long ago are removed; those that cannot be restored are set aside."""
