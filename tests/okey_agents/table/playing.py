@@ -1,6 +1,7 @@
 """A table's server without a network, and a player who talks to it; for tests."""
 
 import contextlib
+import itertools
 import json
 import time
 from collections.abc import Iterator
@@ -107,7 +108,8 @@ class LocalServer:
 
 @contextlib.contextmanager
 def local_server(**options: Any) -> Iterator[LocalServer]:
-    """A server that is up."""
-    server = LocalServer(TableServer(**{"limits": AT_ONCE, "worlds": 0, **options}))
+    """A server that is up; its deals are the same in every run."""
+    seeds = itertools.count(1).__next__
+    server = LocalServer(TableServer(**{"limits": AT_ONCE, "worlds": 0, "new_seed": seeds, **options}))
     with server.client:
         yield server

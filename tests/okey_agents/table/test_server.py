@@ -818,7 +818,7 @@ def test_hints_for_one_position_are_thought_about_once(monkeypatch: pytest.Monke
         for _ in range(3):
             player.send("hint")
             assert player.wait_for("hint")["action"] == "throw K2"
-        assert calls == [0]
+        assert calls.count(0) == 1  # the others make the coach ready
 
 
 # --- the page ------------------------------------------------------------------------------------------------
