@@ -25,8 +25,7 @@ class PolicyBot:
         name: the name in reports; None: that of the function.
 
     Raises:
-        ValueError: there is no such encoder.
-        TypeError: `policy` cannot be called.
+        ValueError: there is no such encoder, `policy` cannot be called, or `name` is no text.
 
     >>> from okey_env.round import Round
     >>> bot = PolicyBot("flat", lambda observations, masks: -masks.cumsum(axis=1), name="first")
@@ -37,7 +36,9 @@ class PolicyBot:
 
     def __init__(self, encoder: str | Encoder, policy: Policy, name: str | None = None) -> None:
         if not callable(policy):
-            raise TypeError(f"policy={shown(policy)}: expected a function of observations and masks")
+            raise ValueError(f"policy={shown(policy)}: expected a function of observations and masks")
+        if name is not None and not isinstance(name, str):
+            raise ValueError(f"name={shown(name)}: expected a text, or None")
         self.encoder = as_encoder(encoder)
         self.policy = policy
         self.name = name if name is not None else getattr(policy, "__name__", type(policy).__name__)

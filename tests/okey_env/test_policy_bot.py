@@ -89,7 +89,7 @@ def test_what_is_no_answer_is_refused_by_what_it_is(given: Any, said: str) -> No
 
 
 def test_its_parts_are_checked_when_it_is_made() -> None:
-    with pytest.raises(TypeError, match="policy='greedy': expected a function"):
+    with pytest.raises(ValueError, match="policy='greedy': expected a function"):
         PolicyBot("flat", "greedy")  # type: ignore[arg-type] # the fault
     with pytest.raises(ValueError, match="encoder='flatt'"):
         PolicyBot("flatt", scores)
