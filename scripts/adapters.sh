@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE # idle threads of torch would otherwise spin beside the tests
 
-[ $# -gt 0 ] || set -- openspiel tianshou torchrl rllib
+[ $# -gt 0 ] || set -- openspiel tianshou torchrl rllib ray
 for name in "$@"; do
     wanted=tests/adapters/requirements/$name.txt
     [ -f "$wanted" ] || { echo "adapters: there is no $wanted" >&2; exit 2; }

@@ -1,12 +1,16 @@
 """Arguments that several verbs share: numbers, rules, switches of the rules, and settings as text."""
 
 import argparse
+import contextlib
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from okey_env.checks import positive_number, real_number, seed_number, whole_number
 from okey_env.rules import PRESETS, Rules
+
+if TYPE_CHECKING:
+    from okey_agents.evaluate.runner import Elsewhere
 
 Number = TypeVar("Number", int, float)
 
@@ -114,3 +118,23 @@ def _value(switch: str, text: str) -> Any:
         return int(text) if isinstance(default, int) else text
     except ValueError:
         return text
+
+
+def add_ray(parser: Arguments) -> None:
+    """Add `--ray` and `--ray-address`."""
+    parser.add_argument("--ray", action="store_true", help="play on a Ray cluster that is started on this machine")
+    parser.add_argument(
+        "--ray-address", metavar="ADDRESS", help="play on the Ray cluster at this address (auto, or ray://HOST:10001)"
+    )
+
+
+@contextlib.contextmanager
+def elsewhere_of(arguments: argparse.Namespace) -> Iterator["Elsewhere | None"]:
+    """What plays the deals if `--ray` or `--ray-address` is given; otherwise None."""
+    if not (arguments.ray or arguments.ray_address):
+        yield None
+        return
+    from okey_agents.cluster.on_ray import RayCluster
+
+    with RayCluster(arguments.ray_address, arguments.workers) as cluster:
+        yield cluster.play

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from okey_agents.commands._arguments import add_rules, positive, real, rules_of, seed, whole
+from okey_agents.commands._arguments import add_ray, add_rules, elsewhere_of, positive, real, rules_of, seed, whole
 from okey_env.checks import MAX_DEALS, MAX_WORKERS
 
 HELP = "measure a bot against others: the same deals in every seat, 95 % intervals"
@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="stop as soon as a sequential test (SPRT, error rates 5 %%) decides whether the mean is at most LOW or at "
         "least HIGH points a round; a bot that plays like its opponents has mean 0",
     )
+    add_ray(parser)
     parser.add_argument(
         "--state", type=Path, metavar="FILE", help="keep the evaluation in this file, and continue from it if it exists"
     )
@@ -75,19 +76,21 @@ def run(arguments: argparse.Namespace) -> int:
         file = getattr(arguments, option)
         if file is not None:  # said before the work, not after it
             check_writable(file, f"--{option}")
-    report = evaluate(
-        arguments.challenger,
-        tuple(arguments.opponents),
-        arguments.deals if arguments.deals is not None else (_MOST_DEALS if arguments.sprt else _DEALS),
-        rules_of(arguments.rules, arguments.switches),
-        arguments.seed,
-        arguments.workers,
-        sprt=Sprt(*arguments.sprt) if arguments.sprt else None,
-        move_limit=arguments.move_limit,
-        state=arguments.state,
-        records=arguments.records,
-        progress=True,
-    )
+    with elsewhere_of(arguments) as elsewhere:
+        report = evaluate(
+            arguments.challenger,
+            tuple(arguments.opponents),
+            arguments.deals if arguments.deals is not None else (_MOST_DEALS if arguments.sprt else _DEALS),
+            rules_of(arguments.rules, arguments.switches),
+            arguments.seed,
+            arguments.workers,
+            sprt=Sprt(*arguments.sprt) if arguments.sprt else None,
+            move_limit=arguments.move_limit,
+            state=arguments.state,
+            records=arguments.records,
+            progress=True,
+            elsewhere=elsewhere,
+        )
     report.print(PlainConsole())  # first: it is not lost if the file cannot be written after all
     if arguments.json is not None:
         report.write_json(arguments.json)

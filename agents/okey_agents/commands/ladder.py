@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from okey_agents.commands._arguments import add_rules, pairs, rules_of, seed, whole
+from okey_agents.commands._arguments import add_ray, add_rules, elsewhere_of, pairs, rules_of, seed, whole
 from okey_env.checks import MAX_DEALS, MAX_WORKERS
 
 HELP = "play bots against each other: a rating of each, and the points of one against three"
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes (by default one for each core, or one if that is quicker)",
     )
+    add_ray(parser)
     parser.add_argument(
         "--state", type=Path, metavar="FILE", help="keep the ladder in this file, and continue from it if it exists"
     )
@@ -58,16 +59,18 @@ def run(arguments: argparse.Namespace) -> int:
             check_writable(arguments.into / name, "--into")
     if arguments.state is not None:
         check_writable(arguments.state, "--state")
-    ladder = play_ladder(
-        arguments.bots or installed(),
-        arguments.deals,
-        rules_of(arguments.rules, arguments.switches),
-        arguments.seed,
-        arguments.workers,
-        fewer={name: _whole(name, text) for name, text in pairs(arguments.fewer, "--fewer", "search=100").items()},
-        state=arguments.state,
-        progress=True,
-    )
+    with elsewhere_of(arguments) as elsewhere:
+        ladder = play_ladder(
+            arguments.bots or installed(),
+            arguments.deals,
+            rules_of(arguments.rules, arguments.switches),
+            arguments.seed,
+            arguments.workers,
+            fewer={name: _whole(name, text) for name, text in pairs(arguments.fewer, "--fewer", "search=100").items()},
+            state=arguments.state,
+            progress=True,
+            elsewhere=elsewhere,
+        )
     print_ladder(ladder, PlainConsole())  # first: it is not lost if the files cannot be written after all
     if arguments.into is not None:
         write_page(ladder, arguments.into)

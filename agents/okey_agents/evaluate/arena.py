@@ -19,7 +19,7 @@ import numpy.typing as npt
 from okey_agents.evaluate.chunks import ChunkPlayer, ChunkResult, Lineup, Setup, chunks_of
 from okey_agents.evaluate.guard.bot_host import MOVE_LIMIT
 from okey_agents.evaluate.report import FINISHES, Report, Verdict, bot_report, warn_of_failures
-from okey_agents.evaluate.runner import ChunkRunner, header_of, progress_bar
+from okey_agents.evaluate.runner import ChunkRunner, Elsewhere, header_of, progress_bar
 from okey_agents.evaluate.sprt import Sprt
 from okey_agents.evaluate.state_file import StateFile
 from okey_agents.evaluate.statistics import clustered_interval
@@ -42,6 +42,8 @@ class Options(TypedDict, total=False):
     """A folder to which the record of each round is written."""
     progress: bool
     """Whether to show a progress bar on stderr."""
+    elsewhere: Elsewhere | None
+    """Plays the deals on other machines, such as `RayCluster.play`."""
 
 
 def evaluate(
@@ -85,7 +87,7 @@ def evaluate(
     player = ChunkPlayer(setup)
     lineup: Lineup = (0, 1, 1, 1) if len(specs) == 2 else (0, 1, 2, 3)
     chunks = chunks_of(lineup, deals)
-    runner = ChunkRunner(player, chunks, workers)
+    runner = ChunkRunner(player, chunks, workers, options.get("elsewhere"))
     if records is not None:
         records.mkdir(parents=True, exist_ok=True)
     results: list[ChunkResult] = []

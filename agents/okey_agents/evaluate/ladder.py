@@ -23,7 +23,7 @@ from okey_agents.evaluate.chunks import Chunk, ChunkPlayer, Lineup, Setup, chunk
 from okey_agents.evaluate.guard.bot_host import BotLog
 from okey_agents.evaluate.ratings import LineupWins, rate
 from okey_agents.evaluate.report import BotReport, bot_report, warn_of_failures
-from okey_agents.evaluate.runner import ChunkRunner, header_of, progress_bar
+from okey_agents.evaluate.runner import ChunkRunner, Elsewhere, header_of, progress_bar
 from okey_agents.evaluate.state_file import StateFile
 from okey_agents.evaluate.statistics import Interval, clustered_interval
 from okey_agents.provenance import provenance
@@ -98,6 +98,7 @@ def play_ladder(
     fewer: Mapping[str, int] | None = None,
     state: Path | None = None,
     progress: bool = False,
+    elsewhere: Elsewhere | None = None,
 ) -> Ladder:
     """Play all bots against each other.
 
@@ -110,6 +111,7 @@ def play_ladder(
         fewer: for slow bots, by name: how many deals the lineups with them play.
         state: a file that keeps the ladder, and from which it continues.
         progress: whether to show a progress bar on stderr.
+        elsewhere: plays the deals on other machines, such as `RayCluster.play`.
 
     Raises:
         ValueError: there are fewer than two bots or two of one name, `fewer` names none of them, a number is out of its
@@ -125,7 +127,7 @@ def play_ladder(
     names = [bot.name for bot in player.bots]
     _check(names, deals, fewer)
     chunks = _chunks(names, deals, fewer)
-    runner = ChunkRunner(player, chunks, workers)
+    runner = ChunkRunner(player, chunks, workers, elsewhere)
     outcomes: dict[Lineup, list[tuple[Chunk, npt.NDArray[np.void]]]] = defaultdict(list)
     logs: list[list[BotLog]] = []
     began = time.perf_counter()

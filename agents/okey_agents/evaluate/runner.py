@@ -1,7 +1,7 @@
 """Runs the chunks of an evaluation or a ladder: in this process or in several, leaving out those already on disk."""
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -17,6 +17,9 @@ from okey_agents.evaluate.state_file import StateFile
 from okey_agents.provenance import commit, versions
 from okey_env.checks import MAX_WORKERS, whole_number
 
+Elsewhere = Callable[[Setup, Sequence[Chunk]], Generator[ChunkResult]]
+"""Plays the chunks of a setup on other machines, and gives the results in their order."""
+
 _WORTH_PROCESSES = 10.0  # seconds of work below which starting processes does not pay
 
 
@@ -28,17 +31,25 @@ class ChunkRunner:
         chunks: in the order in which their results are wanted.
         workers: processes, 1: this one. None: this process for compiled bots while that is quicker, and for bots that
             cannot be sent; otherwise as many processes as there are cores and chunks.
+        elsewhere: plays the chunks instead of processes of this machine.
 
     Raises:
         ValueError: `workers` is below 1, or there are to be several and the bots cannot be sent to another process.
     """
 
-    def __init__(self, player: ChunkPlayer, chunks: Sequence[Chunk], workers: int | None) -> None:
+    def __init__(
+        self,
+        player: ChunkPlayer,
+        chunks: Sequence[Chunk],
+        workers: int | None,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         if workers is not None:
             workers = whole_number("workers", workers, 1, MAX_WORKERS, ", or None")
         self._player = player
         self._chunks = chunks
         self._wanted = workers
+        self._elsewhere = elsewhere
         self.workers = 1
         """How many processes play."""
         if workers is not None and workers > 1 and len(chunks) > 1:
@@ -70,6 +81,9 @@ class ChunkRunner:
     def _fresh(self, chunks: Sequence[Chunk]) -> Generator[ChunkResult]:
         """The results of chunks that are not on disk."""
         if not chunks:
+            return
+        if self._elsewhere is not None:
+            yield from self._elsewhere(self._player.setup, chunks)
             return
         apart = self._wanted != 1
         if self._wanted is None and all(isinstance(bot, CompiledBot) for bot in self._player.bots):

@@ -56,6 +56,8 @@ class _Worker:
     pending: MutableSequence[float]
     job: int | None = None
     """The index of the chunk that it plays."""
+    ready: bool = False
+    """Whether it has made the bots."""
 
 
 class _Pool:
@@ -63,7 +65,7 @@ class _Pool:
 
     def __init__(self, setup: bytes, chunks: Sequence[Chunk], workers: int) -> None:
         self._setup = setup
-        self._chunks = chunks
+        self._chunks = list(chunks)
         self._size = min(workers, len(chunks))
         self._left = deque(range(len(chunks)))
         self._known_failures: dict[int, dict[tuple[int, int], Failure]] = {}  # by index of the chunk
@@ -83,9 +85,27 @@ class _Pool:
         for _ in range(self._size):
             self._start()
         for chunk in range(len(self._chunks)):
-            while chunk not in self._results:
-                self._wait()
-            yield self._results.pop(chunk)
+            yield self._result(chunk)
+
+    def begin(self) -> None:
+        """Start a process, and wait until it has made the bots."""
+        self._start()
+        while not self._workers[0].ready:
+            self._wait()
+
+    def play(self, chunk: Chunk) -> ChunkResult:
+        """The result of one chunk more."""
+        self._chunks.append(chunk)
+        self._left.append(len(self._chunks) - 1)
+        for worker in self._workers:
+            if worker.ready and worker.job is None:
+                self._give(worker)
+        return self._result(len(self._chunks) - 1)
+
+    def _result(self, chunk: int) -> ChunkResult:
+        while chunk not in self._results:
+            self._wait()
+        return self._results.pop(chunk)
 
     def _start(self) -> None:
         pending: MutableSequence[float] = SPAWN.RawArray("d", PENDING_SIZE)
@@ -114,6 +134,10 @@ class _Pool:
             raise message
         if message is not None and worker.job is not None:
             self._results[worker.job] = message
+        worker.ready = True
+        self._give(worker)
+
+    def _give(self, worker: _Worker) -> None:
         worker.job = self._left.popleft() if self._left else None
         if worker.job is not None:
             worker.pipe.send((self._chunks[worker.job], self._known_failures.get(worker.job, {})))
@@ -133,6 +157,36 @@ class _Pool:
         if worker.job is not None:
             self._left.appendleft(worker.job)
         self._start()
+
+
+class ChunkProcess:
+    """One process that plays chunks as they come: `with ChunkProcess(setup) as process: process.play(chunk)`.
+
+    Args:
+        setup: what is played.
+
+    Raises:
+        ValueError: the bots cannot be sent to another process, or not be made there.
+        RuntimeError: the process ended although no bot was asked.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._pool = _Pool(packed(setup, 1), (), 1)
+
+    def __enter__(self) -> "ChunkProcess":
+        try:
+            self._pool.begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.__exit__()
+
+    def play(self, chunk: Chunk) -> ChunkResult:
+        """The result of a chunk."""
+        return self._pool.play(chunk)
 
 
 def _end(worker: _Worker) -> None:

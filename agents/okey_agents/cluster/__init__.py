@@ -1,0 +1,1 @@
+"""Evaluations on more machines, with Ray: chunks of deals go to workers that may die at any time."""
