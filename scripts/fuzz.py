@@ -6,8 +6,12 @@
 - On a share of the positions: `Round` refuses each illegal action with a sentence and takes each legal one, and a seat
   sees the same when the tiles that it cannot see are dealt again.
 
+- Every 20th block plays matches: one game of a batch is what a `Match` of its seed is, byte by byte, in every step; the
+  rewards of a step sum to zero; and the batch says that the match is over when it is.
+
 Each block of games has rules, starts and moves that follow from its number. With `--state FILE` the counts are kept now
-and then, and a fuzzer that was stopped goes on. It ends at the first fault, with the number of the block.
+and then, and a fuzzer that was stopped goes on; counts of another commit are not added to. It ends at the first fault
+with the number of the block, which `--block` plays again.
 """
 
 import argparse
@@ -23,8 +27,9 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from okey_agents.provenance import provenance
-from okey_env import Round
+from okey_agents.bots.greedy import GreedyBot
+from okey_agents.provenance import commit, provenance
+from okey_env import Match, Round, SelfPlay
 from okey_env.actions import FINISH, NUM_ACTIONS
 from okey_env.engine._jit import kernel
 from okey_env.engine.batch import deal_all, observe_at
@@ -44,6 +49,7 @@ from tests.lockstep import random_rules
 SOUND, TILES, MASK, POINTS = 0, 1, 2, 3
 FAULTS = {TILES: "a tile is not in exactly one place", MASK: "the mask is not what is legal", POINTS: "points are lost"}
 STARTS = {"deal": 3, "distance-1": 2, "distance-2": 1, "short-2": 1}
+GREEDY = GreedyBot()
 MOVES = 60
 """Actions of each game between two looks at it from outside."""
 
@@ -191,20 +197,60 @@ def fuzz_block(number: int, counts: Counter[str]) -> str:
     return fault
 
 
+def fuzz_matches(number: int, counts: Counter[str]) -> str:
+    """Play a batch of matches, one of them also as a `Match`; returns what is wrong, empty if nothing is."""
+    rng = random.Random(number)
+    rules = as_rules({**random_rules(rng), "start_points": rng.choice((5, 6, 8))})
+    seed, size = rng.getrandbits(63), rng.choice((1, 3, 16))
+    reward = rng.choice(("placement", "zero_sum", "points"))
+    games = SelfPlay(size, rules, encoder=None, seed=seed, reward=reward, episode="match")
+    games.reset()
+    watched, generator = rng.randrange(size), np.random.default_rng(number)
+    match = Match(rules, seed=int(derive_seed(np.uint64(seed), np.uint64(watched))))
+    mask, found, seen = np.zeros(NUM_ACTIONS, np.int8), np.zeros(NUM_KINDS, np.int64), np.zeros(1, OBSERVATION)
+    counts["blocks"] += 1
+    while not match.over:
+        if games.save(watched) != match.round.save():
+            return f"game {watched} of {size} is not the match of its seed"
+        if fault := fault_of(games.games[watched], seen[0], mask, found):
+            return FAULTS[fault]
+        actions = GREEDY.act_batch(games.records)
+        at_random = np.where(games.masks == 1, generator.random(games.masks.shape), -1).argmax(axis=1)
+        actions = np.where(generator.random(size) < 0.2, at_random, actions)
+        games.step(actions)
+        match.apply(int(actions[watched]))
+        counts["steps of matches"] += 1
+        if reward != "points" and abs(games.rewards.sum(axis=1)).max() > 1e-4:
+            return f"the rewards of {reward} do not sum to zero"
+        if bool(games.terminated[watched] | games.truncated[watched]) != match.over:
+            return "the batch and the match do not end together"
+        if match.round.over and not match.over:
+            match.next_round()
+    counts["matches"] += 1
+    return ""
+
+
 def main() -> None:
     """Fuzz, and keep what was done."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=10_000_000, help="steps in all, those of the state included")
     parser.add_argument("--state", type=Path, help="file that keeps the counts, and from which it goes on")
+    parser.add_argument("--block", type=int, help="play this block alone, which has shown a fault")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     if options.state is not None and options.state.exists():
-        counts.update(json.loads(options.state.read_text(encoding="utf-8"))["counts"])
+        kept = json.loads(options.state.read_text(encoding="utf-8"))
+        if kept["made"]["commit"] == commit():
+            counts.update(kept["counts"])
+        else:
+            print(f"{options.state} is of commit {kept['made']['commit']}: beginning anew", flush=True)
     while counts["steps"] < options.steps:
-        number = counts["blocks"]
-        fault = fuzz_block(number, counts)
+        number = counts["blocks"] if options.block is None else options.block
+        fault = (fuzz_matches if number % 20 == 19 else fuzz_block)(number, counts)
         if fault:
-            sys.exit(f"block {number}: {fault}")
+            sys.exit(f"commit {commit()}, scripts/fuzz.py --block {number}: {fault}")
+        if options.block is not None:
+            break
         if options.state is not None and (counts["blocks"] % 200 == 0 or counts["steps"] >= options.steps):
             write_whole(options.state, json.dumps({"counts": counts, "made": provenance()}, indent=1) + "\n")
     print(", ".join(f"{count:,} {what}" for what, count in counts.items()))

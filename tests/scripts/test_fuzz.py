@@ -92,3 +92,26 @@ def test_it_goes_on_where_it_was_stopped(
         fuzz.fuzz_block(block, whole)
     assert dict(whole) == found[1]
     assert "steps" in capsys.readouterr().out
+    kept = json.loads(state.read_text(encoding="utf-8"))
+    kept["made"]["commit"], kept["counts"]["steps"] = "another", 10**9
+    state.write_text(json.dumps(kept), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["fuzz.py", "--steps", "1", "--state", str(state)])
+    fuzz.main()
+    assert "is of commit another: beginning anew" in capsys.readouterr().out
+    assert json.loads(state.read_text(encoding="utf-8"))["counts"]["steps"] < 40_000
+
+
+def test_matches_are_the_same_in_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: Counter[str] = Counter()
+    for block in (19, 39):
+        assert fuzz.fuzz_matches(block, counts) == ""
+    assert counts["matches"] == 2
+    assert counts["steps of matches"] > 200
+    next_round = fuzz.Match.next_round
+
+    def forgets_to_turn(self: Any) -> None:
+        next_round(self)
+        self.round.fields["starter"][0] ^= 1
+
+    monkeypatch.setattr(fuzz.Match, "next_round", forgets_to_turn)
+    assert "is not the match of its seed" in fuzz.fuzz_matches(19, counts)
