@@ -42,6 +42,8 @@ BOT_FILE = "bot.json"
 """The file that every folder of an exported bot has."""
 CODE_FILE = "bot.py"
 """The file that every folder with the code of a bot has."""
+ONNX_FILE = "policy.onnx"
+"""The file that every folder with a network alone has."""
 COMMAND = "cmd:"
 """What the name of a program begins with."""
 PAGE = "docs/write_a_bot.md"
@@ -124,10 +126,12 @@ def find(spec: str | Path) -> Found:
         case "folder":
             if (path / BOT_FILE).is_file():
                 return Found(_loader("folder")(path), path.name)
+            if (path / ONNX_FILE).is_file() and not (path / CODE_FILE).is_file():
+                return Found(_loader("onnx")(path / ONNX_FILE), path.name)
             if not (path / CODE_FILE).is_file():
                 raise ValueError(
-                    f"the folder {written.place!r} holds no bot: there is no {BOT_FILE} in it (an exported bot) and no "
-                    f"{CODE_FILE} (code); see {PAGE}"
+                    f"the folder {written.place!r} holds no bot: there is no {BOT_FILE} in it (an exported bot), no "
+                    f"{CODE_FILE} (code) and no {ONNX_FILE} (a network); see {PAGE}"
                 )
             return _in_file(path / CODE_FILE, "", path.resolve().name)
         case "file":

@@ -155,15 +155,23 @@ def check_agreement(
     Raises:
         RuntimeError: they do not agree.
     """
+    observations, masks = observations_of_rounds(encoder, rules)
+    by_arrays = arrays(observations).copy()
+    for name, logits in others.items():
+        worst = worst_difference(by_arrays, logits(observations, masks), masks != 0)
+        if not worst <= _TOLERANCE:
+            raise RuntimeError(f"the exported arrays and {name} differ by {worst:.2g} in a logit: nothing was exported")
+
+
+def observations_of_rounds(
+    encoder: Encoder, rules: str | Mapping[str, Any] | Rules = "gamelake"
+) -> tuple[Floats, npt.NDArray[np.int8]]:
+    """What all seats see in some rounds, `(1024, size)`, and their masks `(1024, 109)`."""
     games = SelfPlay(16, rules, encoder, seed=0)
     games.reset()
     bot, every = make_bot("random", 0), np.arange(games.num_games)
     batch = collect(lambda games: choose_for(bot, games.games, every, games.records), games, 64)
-    by_arrays = arrays(batch.observations).copy()
-    for name, logits in others.items():
-        worst = _worst_difference(by_arrays, logits(batch.observations, batch.masks), batch.masks != 0)
-        if not worst <= _TOLERANCE:
-            raise RuntimeError(f"the exported arrays and {name} differ by {worst:.2g} in a logit: nothing was exported")
+    return batch.observations, batch.masks
 
 
 def _torch_logits(network: PolicyNetwork) -> Logits:
@@ -218,7 +226,7 @@ def _mlp(encoder: Encoder, policy: Arrays) -> Mlp:
     return network
 
 
-def _worst_difference(one: Floats, other: Floats, allowed: npt.NDArray[np.bool_]) -> float:
+def worst_difference(one: Floats, other: Floats, allowed: npt.NDArray[np.bool_]) -> float:
     """The largest difference between two arrays of logits, up to a constant in each row, relative to the logits."""
     difference = np.where(allowed, one - other, np.nan)
     spread = np.nanmax(difference, axis=1) - np.nanmin(difference, axis=1)
