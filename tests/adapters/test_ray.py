@@ -87,9 +87,9 @@ def expected() -> Any:
 
 def test_the_numbers_are_those_of_one_machine(cluster: Cluster, expected: Any, tmp_path: Path) -> None:
     with RayCluster(cluster.address) as there:
-        assert outcome(elsewhere=there.play, state=tmp_path / "state") == expected
+        assert outcome(elsewhere=there, state=tmp_path / "state") == expected
         names = ["random", "greedy", "efficient"]
-        away = play_ladder(names, deals=200, seed=2, elsewhere=there.play)
+        away = play_ladder(names, deals=200, seed=2, elsewhere=there)
     here = play_ladder(names, deals=200, seed=2, workers=1)
     assert away.points == here.points
     assert [rung.rating for rung in away.rungs] == [rung.rating for rung in here.rungs]
@@ -98,7 +98,7 @@ def test_the_numbers_are_those_of_one_machine(cluster: Cluster, expected: Any, t
 
 def test_workers_may_die_at_every_stage(cluster: Cluster, expected: Any) -> None:
     with RayCluster(cluster.address) as there, Killer(kill_a_worker, 2.5, 6) as killer:
-        assert outcome(elsewhere=there.play) == expected
+        assert outcome(elsewhere=there) == expected
     assert killer.done >= 2
 
 
@@ -112,7 +112,7 @@ def test_a_node_may_go(cluster: Cluster, expected: Any) -> None:
         return True
 
     with RayCluster(cluster.address) as there, Killer(goes, 1.5, 1) as killer:
-        assert outcome(elsewhere=there.play) == expected
+        assert outcome(elsewhere=there) == expected
     assert killer.done == 1
 
 
@@ -129,7 +129,7 @@ def test_a_bot_that_ends_its_process_costs_its_move_and_not_the_worker(tmp_path:
     with pytest.warns(UserWarning, match="rude"):
         here = evaluate(str(bot), "greedy", deals=8, seed=1, workers=2)
     with RayCluster(workers=1) as there, pytest.warns(UserWarning, match="rude"):
-        away = evaluate(str(bot), "greedy", deals=8, seed=1, elsewhere=there.play)
+        away = evaluate(str(bot), "greedy", deals=8, seed=1, elsewhere=there)
     assert away.challenger.stalled == here.challenger.stalled > 0
     assert away.outcome() == here.outcome()
 

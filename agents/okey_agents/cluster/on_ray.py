@@ -22,7 +22,7 @@ _STORE = 100_000_000
 
 
 class RayCluster:
-    """Plays chunks on Ray: `with RayCluster() as cluster: evaluate(…, elsewhere=cluster.play)`.
+    """Plays chunks on Ray: `with RayCluster() as cluster: evaluate(…, elsewhere=cluster)`.
 
     A program that has called `ray.init` itself keeps its cluster.
 
@@ -62,6 +62,11 @@ class RayCluster:
         if self._began:
             self._ray.shutdown()
 
+    @property
+    def workers(self) -> int:
+        """How many play at once, if there are as many chunks."""
+        return self._workers or max(int(self._ray.cluster_resources().get("CPU", 1)), 1)
+
     def play(self, setup: Setup, chunks: Sequence[Chunk]) -> Generator[ChunkResult]:
         """The result of each chunk, in their order.
 
@@ -69,10 +74,9 @@ class RayCluster:
             ValueError: the bots cannot be sent, or a machine has another version of this package.
             RuntimeError: workers are lost one after the other.
         """
-        size = self._workers or max(int(self._ray.cluster_resources().get("CPU", 1)), 1)
         crew = _RayCrew(self._ray, packed_for_away(setup))
         with contextlib.closing(crew):
-            yield from play_by_crew(crew, chunks, size)
+            yield from play_by_crew(crew, chunks, self.workers)
 
 
 _LOCAL: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _STORE}

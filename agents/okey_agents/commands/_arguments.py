@@ -137,4 +137,4 @@ def elsewhere_of(arguments: argparse.Namespace) -> Iterator["Elsewhere | None"]:
     from okey_agents.cluster.on_ray import RayCluster
 
     with RayCluster(arguments.ray_address, arguments.workers) as cluster:
-        yield cluster.play
+        yield cluster

@@ -43,7 +43,7 @@ class Options(TypedDict, total=False):
     progress: bool
     """Whether to show a progress bar on stderr."""
     elsewhere: Elsewhere | None
-    """Plays the deals on other machines, such as `RayCluster.play`."""
+    """Plays the deals on other machines, such as a `RayCluster`."""
 
 
 def evaluate(

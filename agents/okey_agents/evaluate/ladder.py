@@ -111,7 +111,7 @@ def play_ladder(
         fewer: for slow bots, by name: how many deals the lineups with them play.
         state: a file that keeps the ladder, and from which it continues.
         progress: whether to show a progress bar on stderr.
-        elsewhere: plays the deals on other machines, such as `RayCluster.play`.
+        elsewhere: plays the deals on other machines, such as a `RayCluster`.
 
     Raises:
         ValueError: there are fewer than two bots or two of one name, `fewer` names none of them, a number is out of its

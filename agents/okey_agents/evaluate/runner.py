@@ -1,8 +1,8 @@
 """Runs the chunks of an evaluation or a ladder: in this process or in several, leaving out those already on disk."""
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Any
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any, Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -17,8 +17,17 @@ from okey_agents.evaluate.state_file import StateFile
 from okey_agents.provenance import commit, versions
 from okey_env.checks import MAX_WORKERS, whole_number
 
-Elsewhere = Callable[[Setup, Sequence[Chunk]], Generator[ChunkResult]]
-"""Plays the chunks of a setup on other machines, and gives the results in their order."""
+
+class Elsewhere(Protocol):
+    """Other machines."""
+
+    @property
+    def workers(self) -> int:
+        """How many play at once."""
+
+    def play(self, setup: Setup, chunks: Sequence[Chunk]) -> Generator[ChunkResult]:
+        """The results of chunks, in their order."""
+
 
 _WORTH_PROCESSES = 10.0  # seconds of work below which starting processes does not pay
 
@@ -83,7 +92,8 @@ class ChunkRunner:
         if not chunks:
             return
         if self._elsewhere is not None:
-            yield from self._elsewhere(self._player.setup, chunks)
+            self.workers = self._elsewhere.workers
+            yield from self._elsewhere.play(self._player.setup, chunks)
             return
         apart = self._wanted != 1
         if self._wanted is None and all(isinstance(bot, CompiledBot) for bot in self._player.bots):

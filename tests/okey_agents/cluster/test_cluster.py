@@ -101,20 +101,24 @@ def test_nobody_waits_for_ever() -> None:
 
 @pytest.mark.heavy
 def test_an_evaluation_and_its_state_go_elsewhere_with_the_same_numbers(tmp_path: Path) -> None:
-    def elsewhere(setup: Setup, chunks: Sequence[Chunk]) -> Generator[ChunkResult]:
-        asked.extend(chunks)
-        with ChunkProcess(unpacked(packed_for_away(setup), tmp_path / "away")) as process:
-            left = deque(chunks)
-            while left:
-                yield process.play(left.popleft())
+    class Away:
+        workers = 3
+
+        def play(self, setup: Setup, chunks: Sequence[Chunk]) -> Generator[ChunkResult]:
+            asked.extend(chunks)
+            with ChunkProcess(unpacked(packed_for_away(setup), tmp_path / "away")) as process:
+                left = deque(chunks)
+                while left:
+                    yield process.play(left.popleft())
 
     asked: list[Chunk] = []
     bot = tmp_path / "taker.py"
     bot.write_text("class Taker:\n    def act(self, seen):\n        return seen.legal_actions[-1]\n", encoding="utf-8")
     here = evaluate(str(bot), "greedy", deals=220, seed=4, workers=1)
     state = tmp_path / "state"
-    away = evaluate(str(bot), "greedy", deals=220, seed=4, state=state, elsewhere=elsewhere)
+    away = evaluate(str(bot), "greedy", deals=220, seed=4, state=state, elsewhere=Away())
     assert away.outcome() == here.outcome()
+    assert away.workers == 3
     assert len(asked) == 3
     assert evaluate(str(bot), "greedy", deals=220, seed=4, state=state, workers=1).outcome() == here.outcome()
 
