@@ -282,16 +282,19 @@ def test_a_process_that_may_open_few_files_has_smaller_limits_in_the_same_propor
     assert fitted(Limits(), 0).connections_per_address > 0
 
 
-def test_a_seat_is_open_in_so_many_pages_and_no_more() -> None:
-    with local_server(limits=Limits(connections_per_seat=2)) as server, server.player() as first:
+def test_of_several_pages_for_one_seat_the_newest_plays() -> None:
+    with local_server() as server, server.player() as first:
         first.create()
-        with server.player() as second, server.player() as third:
-            for page in (second, third):
-                page.send("sit", token=first.token)
-                page.wait_for("view")
-            assert first.wait_for("error")["code"] == "too_many_connections"
+        with server.player() as second:
+            second.send("sit", token=first.token)
+            second.wait_for("view")
+            assert first.wait_for("error")["code"] == "elsewhere"
+            with pytest.raises(WebSocketDisconnect):
+                first.hear()
+            second.send("act", action=f"throw {next(filter(None, second.round['rack']))}", at=0, place=None)
+            second.wait_for("change")
             [session] = server.tables.sessions.values()
-            assert len(session.listeners) <= 2
+            assert session.table.seats[0].here == 1
 
 
 @pytest.mark.heavy

@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from okey_agents.table.web.addresses import qr_svg
 from okey_agents.table.web.guests import address_of
 from okey_agents.table.web.message import read_message, short
 from okey_agents.table.web.rack import PLACES
@@ -30,6 +31,8 @@ _TOO_BIG = 1009
 """The code with which a connection is closed whose message is larger than a frame may be."""
 _LAST_WORDS = 0.5
 """Seconds in which the last message is sent to a connection that is closed."""
+_MOST_LINK = 300
+"""Characters of an invitation that is shown as a QR code."""
 _MISTAKE = "the server has made a mistake; nothing has changed"
 
 
@@ -107,7 +110,8 @@ class Connection:
                 await self._websocket.close(1013)
             return
         bots, stand_in = list(self._server.bots), self._server.stand_in
-        self.send({"type": "welcome", "bots": bots, "stand_in": stand_in, "rules": rules_form()})
+        places = self._server.addresses
+        self.send({"type": "welcome", "bots": bots, "stand_in": stand_in, "rules": rules_form(), "addresses": places})
         tasks = [asyncio.create_task(step) for step in (self._write(), self._read(), self._too_slow.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -180,7 +184,10 @@ class Connection:
 
     def _handle(self, message: dict[str, Any]) -> None:
         kind = message.pop("type")
-        if kind == "hello":  # a page that waits at its first screen
+        if kind == "hello":  # a page that waits at its first screen, or somebody who is there again
+            if self._session is not None:
+                self._session.table.wake(self.seat)
+                self._server.changed(self._session)
             return
         if kind in _BEFORE_A_TABLE:
             getattr(self, f"_{kind}")(message)
@@ -215,7 +222,8 @@ class Connection:
     def _sit_down(self, session: Session, seat: int | None, token: str) -> None:
         self._leave()
         self.seat, self._session = seat, session
-        self.send({"type": "seated", "table": session.table.id, "seat": seat, "token": token})
+        now = int(time.time() * 1000)  # the page's clock may differ
+        self.send({"type": "seated", "table": session.table.id, "seat": seat, "token": token, "now": now})
         self._server.enter(session, self)
 
     def _leave(self, *, for_good: bool = False) -> None:
@@ -256,6 +264,12 @@ class Connection:
 
     def _whole(self, session: Session, _: dict[str, Any]) -> None:
         session.send_whole(self)
+
+    def _invitation(self, session: Session, message: dict[str, Any]) -> None:
+        link = message.get("link")
+        if not isinstance(link, str) or len(link) > _MOST_LINK or not link.endswith(f"#i={session.table.invite}"):
+            raise Refused("malformed", f"link={short(link)}: expected the invitation to this table")
+        self.send({"type": "invitation", "link": link, "svg": qr_svg(link)})
 
     def _ready(self, session: Session, _: dict[str, Any]) -> None:
         session.table.ready(self.seat)
@@ -302,4 +316,6 @@ def _is_whole(value: Any) -> TypeGuard[int]:
 
 
 _BEFORE_A_TABLE = frozenset({"create", "join", "sit"})
-_AT_A_TABLE = frozenset({"leave_table", "start", "act", "arrange", "whole", "ready", "hint", "replay", "record"})
+_AT_A_TABLE = frozenset(
+    {"leave_table", "start", "act", "arrange", "whole", "ready", "hint", "replay", "record", "invitation"}
+)

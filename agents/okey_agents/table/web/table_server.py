@@ -54,7 +54,6 @@ class Limits:
     connections: int = 400
     """WebSockets; when there are as many, the one that has been silent longest and sits nowhere makes room."""
     connections_per_address: int = 300
-    connections_per_seat: int = 8
     sockets: int = 600
     """Connections of any kind; fewer if the system allows fewer open files."""
     sockets_per_address: int = 450
@@ -106,6 +105,8 @@ class Session:
         """From where it was set up; empty: before the server's start."""
         self.listeners: dict[Listener, None] = {}
         """In the order in which they came."""
+        self.timer: asyncio.TimerHandle | None = None
+        """Rings when the time of a turn is up."""
         self.runner: asyncio.Task[None] | None = None
         """Makes bots ready and plays their moves."""
         self.bot_seeds: dict[tuple[int, str], int] = {}
@@ -179,6 +180,8 @@ class TableServer:
         self.stand_in = strongest(self.bots)
         """The bot that plays for people who are away."""
         self.sessions: dict[str, Session] = {}
+        self.addresses: list[str] = []
+        """Under which other machines reach the page; empty: none does, or it is not known."""
         self.guests = Guests(self.limits)
         """Who is connected, and from where."""
         self._make_match = make_match
@@ -269,7 +272,7 @@ class TableServer:
         own = [session for session in self.sessions.values() if session.address == address]
         if address and len(own) >= self.limits.tables_per_address:
             self._drop_stalest(own)
-        table = Table(settings, self._new_seed(), self._make_match, self._new_seed)
+        table = Table(settings, self._new_seed(), self._make_match, self._new_seed, self.limits.grace)
         session = self.sessions[table.id] = Session(table, address)
         if PERSON in settings.seats:
             seat, token = table.take_seat(shown)
@@ -303,10 +306,10 @@ class TableServer:
         raise Refused("bad_token", "no seat has this token")
 
     def enter(self, session: Session, listener: Listener) -> None:
-        """Add a connection to a table."""
-        seated = [other for other in session.listeners if other.seat == listener.seat]
-        if listener.seat is not None and len(seated) >= self.limits.connections_per_seat:
-            seated[0].close("too_many_connections", "this seat has been opened in too many other pages")
+        """Add a connection to a table. Of several pages for one seat the newest plays, and the others are closed."""
+        for other in list(session.listeners) if listener.seat is not None else []:
+            if other.seat == listener.seat:
+                other.close("elsewhere", "this seat has been opened in another page, which plays on")
         session.table.connect(listener.seat)
         session.enter(listener)
         self.changed(session)
@@ -318,7 +321,7 @@ class TableServer:
         self.changed(session)
         if not for_good:  # look again when the grace is over
             loop = asyncio.get_running_loop()
-            loop.call_later(self.limits.grace + 0.01, self._start_bots, session)
+            loop.call_later(self.limits.grace + 0.01, self.changed, session)
 
     def _drop_stalest(self, sessions: Sequence[Session]) -> None:
         """Drop the table that has not changed for longest, and for an hour, and has nobody at it.
@@ -342,6 +345,7 @@ class TableServer:
 
     def _tell(self, session: Session) -> None:
         session.broadcast()
+        self._set_timer(session)
         self.keep(session)
         table = session.table
         rounds = (table.record_name, table.match.rounds_played)
@@ -349,12 +353,23 @@ class TableServer:
             session.recorded = rounds
             self._keeper.add_record(table.record_name, table.match, _names(table))
 
+    def _set_timer(self, session: Session) -> None:
+        if session.timer is not None:
+            session.timer.cancel()
+        left = session.table.seconds_left
+        ring = None if left is None else asyncio.get_running_loop().call_later(left + 0.01, self._time_up, session)
+        session.timer = ring
+
+    def _time_up(self, session: Session) -> None:
+        session.table.time_up()
+        self.changed(session)
+
     def keep(self, session: Session) -> None:
         """Have the next write to disk include this table."""
         self._changed.add(session.table.id)
 
     def _start_bots(self, session: Session) -> None:
-        to_move = session.table.bot_to_move(self.limits.grace) is not None
+        to_move = session.table.bot_to_move() is not None
         if session.runner is None and (to_move or (session.table.occupied and self._unprepared(session))):
             session.runner = asyncio.create_task(self._run_bots(session))
 
@@ -391,13 +406,13 @@ class TableServer:
 
     async def _play_bots(self, session: Session) -> None:
         table = session.table
-        while (seat := table.bot_to_move(self.limits.grace)) is not None:
+        while (seat := table.bot_to_move()) is not None:
             moves = table.moves
             await asyncio.sleep(PACES[table.settings.pace])
-            if table.moves != moves or table.bot_to_move(self.limits.grace) != seat:
+            if table.moves != moves or table.bot_to_move() != seat:
                 continue
             action, why = await self._move_of_bot(session, seat, table.match.round.observe(seat))
-            if table.moves != moves or table.bot_to_move(self.limits.grace) != seat:
+            if table.moves != moves or table.bot_to_move() != seat:
                 continue  # the person came back while the bot chose its move
             by = {"moves": moves, "bot": self.stand_in, "why": why}
             table.seats[seat].replaced = by if why else None
@@ -487,7 +502,7 @@ class TableServer:
                 settings = Settings.read(given, self.bots)
                 if type(kept["seed"]) is not int:
                     raise ValueError(f"seed={kept['seed']!r}: expected a whole number")
-                table = Table(settings, kept["seed"], self._make_match, self._new_seed)
+                table = Table(settings, kept["seed"], self._make_match, self._new_seed, self.limits.grace)
                 table.restore(kept)
                 if table.id != key:
                     raise ValueError(f"it holds the table {table.id}")

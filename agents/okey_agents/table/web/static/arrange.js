@@ -72,8 +72,8 @@ function count(places) {
   return numbers;
 }
 
-/** The tiles sorted by runs, groups or pairs, with gaps between what belongs together. */
-export function sorted(places, by, okey, wrap) {
+/** The tiles sorted by runs, groups or pairs, with gaps between what belongs together, and at most so many in a row if that can be. */
+export function sorted(places, by, okey, wrap, most = ROW) {
   const tiles = places.filter((tile) => tile !== null);
   const wilds = tiles.filter((tile) => tile[0] === "*"); // *- lies face down
   const plain = tiles.filter((tile) => tile[0] !== "*").map((text) => ({ text, ...played(text, okey) }));
@@ -84,8 +84,10 @@ export function sorted(places, by, okey, wrap) {
   const nearly = parts.filter((part) => part.length > 1 && part.length < whole).map(texts);
   const single = parts.filter((part) => part.length === 1).flat();
   single.sort(by === "groups" ? byNumber : byColour);
-  const rest = [...nearly, ...(single.length ? [texts(single)] : []), ...(wilds.length ? [wilds] : [])];
-  return laid([...blocks, ...rest]);
+  const pieces = []; // on short rows, single tiles in small pieces fill what is left of both
+  while (single.length) pieces.push(texts(single.splice(0, most < ROW ? 3 : ROW)));
+  const all = [...blocks, ...nearly, ...pieces, ...(wilds.length ? [wilds] : [])];
+  return laid(all, most) ?? laid(all, ROW) ?? filled(all.flat());
 }
 
 /** What a tile plays as: a false joker has the okey's face. */
@@ -144,20 +146,22 @@ function pairs(tiles) {
   return [...parts.values()].sort((a, b) => b.length - a.length);
 }
 
-/** Lays blocks on the two rows with gaps between them. If they do not fit, gaps are left out, the last ones first. */
-function laid(blocks) {
+const filled = (row, length = PLACES) => [...row, ...Array(length - row.length).fill(null)];
+
+/** Lays blocks on the two rows with gaps between them. If they do not fit, gaps are left out, the last ones first; null: they never fit. */
+function laid(blocks, most) {
   for (let tight = 0; tight <= blocks.length; tight++) {
     const rows = [[], []];
     const open = blocks.length - tight; // blocks from this one on have no gap before them
     const fits = blocks.every((block, i) => {
-      const row = rows.find((tiles) => tiles.length + block.length + (tiles.length && i < open ? 1 : 0) <= ROW);
+      const row = rows.find((tiles) => tiles.length + block.length + (tiles.length && i < open ? 1 : 0) <= ROW
+        && tiles.filter(Boolean).length + block.length <= most);
       if (!row) return false;
       if (row.length && i < open) row.push(null);
       row.push(...block);
       return true;
     });
-    if (fits) return rows.flatMap((row) => [...row, ...Array(ROW - row.length).fill(null)]);
+    if (fits) return rows.flatMap((row) => filled(row, ROW));
   }
-  const all = blocks.flat();
-  return [...all, ...Array(PLACES - all.length).fill(null)];
+  return null;
 }

@@ -1,7 +1,7 @@
 // The rack (ıstaka): two rows of fifteen places. It keeps the player's order and sends it to the server.
 
 import { PLACES, ROW, inserted, merged, moved, sameTiles, sorted } from "./arrange.js";
-import { h, set } from "./dom.js";
+import { h, isStill, set } from "./dom.js";
 import { follow } from "./drag.js";
 import { tileSvg } from "./tile.js";
 import { t, tileName } from "./words.js";
@@ -53,10 +53,10 @@ export class RackView {
     if (fresh) this.chosen = null;
     this.round = roundKey;
     this.leaving = null;
-    this.draw(fresh);
+    this.draw(fresh && !view.round.events.length);
   }
 
-  draw(fresh = false) {
+  draw(dealt = false) {
     this.cells.forEach((cell, place) => {
       const tile = this.places[place];
       const look = tile === null ? "" : `${tile}/${this.okey}`;
@@ -69,13 +69,8 @@ export class RackView {
       cell.classList.toggle("chosen", place === this.chosen);
       cell.classList.toggle("leaving", place === this.leaving);
       set(cell, "tabindex", place === this.focus ? 0 : -1);
-      if (fresh) cell.style.setProperty("--nth", place % ROW);
+      if (dealt) deal(cell.firstChild, place % ROW);
     });
-    if (fresh) {
-      this.element.classList.remove("dealt");
-      void this.element.offsetWidth; // restarts the animation of the deal
-      this.element.classList.add("dealt");
-    }
   }
 
   nameOf(tile) {
@@ -105,7 +100,7 @@ export class RackView {
   // --- what the player does ----------------------------------------------------------------------------
 
   sort(by, wrap) {
-    this.lay(sorted(this.places, by, this.okey, wrap));
+    this.lay(sorted(this.places, by, this.okey, wrap, PHONE.matches ? PHONE_ROW : ROW));
   }
 
   flip() {
@@ -143,7 +138,10 @@ export class RackView {
       },
       over: (target) => this.page.hover(target),
       tap: () => {
-        if (tile !== null) this.choose(place === this.chosen ? null : place);
+        const before = this.tapped;
+        this.tapped = { place, at: performance.now() };
+        if (tile !== null && before?.place === place && this.tapped.at - before.at < DOUBLE) this.page.laid(place, "throw", false);
+        else if (tile !== null) this.choose(place === this.chosen ? null : place);
         else if (this.chosen !== null) this.move(this.chosen, place);
       },
       drop: (target) => {
@@ -192,6 +190,13 @@ export class RackView {
     } else if (event.key === "Escape" && this.chosen !== null) this.choose(null);
   }
 
+  /** On a phone, the place for a tile that comes: the last free one of the row with fewer tiles; null: the server's choice. */
+  roomier(action) {
+    if (!PHONE.matches || !["draw", "take"].includes(action)) return null;
+    const [upper, lower] = [0, ROW].map((start) => this.places.slice(start, start + ROW).filter(Boolean).length);
+    return upper < lower ? this.places.lastIndexOf(null, ROW - 1) : this.places.lastIndexOf(null);
+  }
+
   /** Frees a place for a tile that is about to come, by moving the tile that stands there aside. */
   makeRoom(place) {
     const next = inserted(this.places, place, null);
@@ -199,6 +204,15 @@ export class RackView {
   }
 }
 
+/** Lets one tile fall into place. An animation of its own: a class on the rack would drop every tile that comes later. */
+function deal(tile, nth) {
+  if (isStill()) return;
+  tile?.animate([{ transform: "translateY(-60px) rotate(8deg)", opacity: 0 }, {}], { duration: 420, delay: nth * 28, easing: "ease", fill: "backwards" });
+}
+
+const PHONE = matchMedia("(max-width: 600px) and (orientation: portrait)"); // as in style.css
+const PHONE_ROW = 9; // tiles in a row that are large enough for a finger
+const DOUBLE = 400; // ms between the taps of a double tap, at most
 const DOWN = "*-"; // an okey that lies face down; the server has no such text
 const faceUp = (tile) => (tile === DOWN ? "*" : tile);
 const shown = (tile) => (tile === DOWN ? "?" : tile);
