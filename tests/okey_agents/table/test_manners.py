@@ -452,6 +452,66 @@ def test_numbers_on_tiles_have_contrast(browser: Browser) -> None:
         assert least >= 4.5
 
 
+@sizes
+def test_a_block_of_tiles_moves_together(browser: Browser, size: Any) -> None:
+    with at_a_table(browser, size) as visitor:
+        page = visitor.page
+        visitor.wait_for_move()
+        page.click(".act.runs")
+        expect(visitor.place(0)).to_have_attribute("data-look", re.compile("R1/"))
+        start = visitor.tiles.index("B5")
+        assert visitor.tiles[start : start + 3] == ["B5", "B6", "B7"]
+        before = visitor.tiles
+        page.keyboard.down("Shift")
+        visitor.drag(visitor.place(start + 1), visitor.place(28))
+        page.keyboard.up("Shift")
+        assert visitor.tiles[27:30] == ["B5", "B6", "B7"]
+        assert sorted(visitor.tiles) == sorted(before)
+        visitor.place(27).focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Home")
+        page.keyboard.press("Shift+Enter")
+        assert visitor.tiles[15:18] == ["B5", "B6", "B7"]
+        visitor.place(15).dblclick()  # the server has the same order
+        expect(page.locator(".act.draw")).to_be_enabled()
+        assert visitor.tiles[15:18] == ["", "B6", "B7"]
+
+
+def test_your_turn_is_heard_and_stands_in_the_title(browser: Browser) -> None:
+    with at_a_table(browser) as visitor:
+        page = visitor.page
+        visitor.wait_for_move()
+        expect(page).to_have_title("● Your turn · Okey")
+        page.evaluate(
+            "() => { window.tones = 0; const { start } = OscillatorNode.prototype;"
+            "OscillatorNode.prototype.start = function (...t) { tones++; start.apply(this, t); }; }"
+        )
+        visitor.place(0).dblclick()
+        expect(page.locator(".act.draw")).to_be_enabled()
+        expect(page).to_have_title("● Your turn · Okey")
+        assert page.evaluate("tones") == 2
+        page.click("button[aria-label=Sound]")
+        page.click(".act.draw")
+        expect(page.locator(".act.throw")).to_be_visible()
+        visitor.place(1).dblclick()
+        expect(page.locator(".act.draw")).to_be_enabled()
+        assert page.evaluate("tones") == 2
+
+
+def test_the_first_page_is_small(browser: Browser) -> None:
+    """Below 150 kB without compression, with everything that it loads."""
+    with serving(server_of()) as url:
+        page = browser.new_page()
+        sizes: list[int] = []
+        page.on("response", lambda response: sizes.append(len(response.body())))
+        page.goto(url)
+        page.wait_for_selector(".setup")
+        page.wait_for_load_state("networkidle")
+        assert len(sizes) > 15
+        assert sum(sizes) < 150_000
+        page.close()
+
+
 @pytest.mark.parametrize("language", ["tr"])
 def test_turkish_uses_the_players_words(browser: Browser, language: str) -> None:
     with serving(server_of(make_match=dealt(FINISHED))) as url:

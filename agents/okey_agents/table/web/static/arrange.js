@@ -34,6 +34,32 @@ export function inserted(places, to, tile) {
   return next;
 }
 
+/** The first and the last place of the block of tiles in which a place lies: those of its row without a gap between them. */
+export function blockAt(places, place) {
+  const row = place - (place % ROW);
+  let [first, last] = [place, place];
+  while (first > row && places[first - 1] !== null) first--;
+  while (last < row + ROW - 1 && places[last + 1] !== null) last++;
+  return [first, last];
+}
+
+/** Moves a whole block so that the tile from one place comes to another; what stands there makes room, as the row allows. */
+export function movedBlock(places, from, to) {
+  const [first, last] = blockAt(places, from);
+  const block = places.slice(first, last + 1);
+  const next = [...places].fill(null, first, last + 1);
+  const row = to - (to % ROW);
+  const at = Math.max(row, Math.min(to - (from - first), row + ROW - block.length));
+  const [left, right] = [next.slice(row, at), next.slice(at, row + ROW)];
+  for (let i = 0; i < block.length; i++) {
+    if (right.includes(null)) right.splice(right.indexOf(null), 1);
+    else if (left.includes(null)) left.splice(left.lastIndexOf(null), 1);
+    else return [...places];
+  }
+  next.splice(row, ROW, ...left, ...block, ...right);
+  return next;
+}
+
 /** The player's order with the tiles that the rack holds now; a tile that stays does not move. */
 export function merged(mine, held) {
   const missing = count(held);

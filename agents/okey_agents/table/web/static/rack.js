@@ -1,6 +1,6 @@
 // The rack (ıstaka): two rows of fifteen places. It keeps the player's order and sends it to the server.
 
-import { PLACES, ROW, inserted, merged, moved, sameTiles, sorted } from "./arrange.js";
+import { PLACES, ROW, blockAt, inserted, merged, moved, movedBlock, sameTiles, sorted } from "./arrange.js";
 import { h, isStill, set } from "./dom.js";
 import { follow } from "./drag.js";
 import { tileSvg } from "./tile.js";
@@ -30,7 +30,8 @@ export class RackView {
       "data-place": place,
       tabindex: place === 0 ? 0 : -1,
       onpointerdown: (event) => this.press(event, place),
-      onclick: (event) => event.detail === 0 && this.enter(place),
+      onclick: (event) => event.detail === 0 && this.enter(place, event.shiftKey),
+      oncontextmenu: (event) => event.preventDefault(), // a long press takes a block
       onfocus: () => this.focusOn(place, false),
     });
   }
@@ -67,7 +68,7 @@ export class RackView {
       set(cell, "aria-label", `${this.nameOf(tile)}, ${t.place(Math.floor(place / ROW) + 1, (place % ROW) + 1)}`);
       set(cell, "aria-selected", tile === null ? null : String(place === this.chosen));
       cell.classList.toggle("chosen", place === this.chosen);
-      cell.classList.toggle("leaving", place === this.leaving);
+      cell.classList.toggle("leaving", this.leaving !== null && place >= this.leaving[0] && place <= this.leaving[1]);
       set(cell, "tabindex", place === this.focus ? 0 : -1);
       if (dealt) deal(cell.firstChild, place % ROW);
     });
@@ -110,8 +111,8 @@ export class RackView {
     else this.lay(this.places.with(place, this.places[place] === DOWN ? "*" : DOWN));
   }
 
-  move(from, to) {
-    this.lay(moved(this.places, from, to));
+  move(from, to, block = false) {
+    this.lay((block ? movedBlock : moved)(this.places, from, to));
   }
 
   /** Shows an order that the player has made, and sends it. */
@@ -130,11 +131,15 @@ export class RackView {
   press(event, place) {
     const tile = this.places[place];
     this.focusOn(place, false);
+    const pressedAt = performance.now();
+    let block = false; // with Shift, or after a long press, the tiles beside it come along
     follow(event, {
       ghost: tile === null ? null : () => {
-        this.leaving = place;
+        block = event.shiftKey || performance.now() - pressedAt > LONG;
+        this.leaving = block ? blockAt(this.places, place) : [place, place];
         this.draw();
-        return h("div", { html: tileSvg(shown(tile), this.okey) });
+        const [first, last] = this.leaving;
+        return h("div", { class: "carried", style: `--grip: ${place - first}` }, this.places.slice(first, last + 1).map((one) => h("span", { html: tileSvg(shown(one), this.okey) })));
       },
       over: (target) => this.page.hover(target),
       tap: () => {
@@ -145,8 +150,8 @@ export class RackView {
         else if (this.chosen !== null) this.move(this.chosen, place);
       },
       drop: (target) => {
-        if (target?.dataset.drop === "place") this.move(place, Number(target.dataset.place));
-        else if (target) this.page.laid(place, target.dataset.drop);
+        if (target?.dataset.drop === "place") this.move(place, Number(target.dataset.place), block);
+        else if (target && !block) this.page.laid(place, target.dataset.drop);
       },
       end: () => {
         this.leaving = null;
@@ -156,10 +161,10 @@ export class RackView {
   }
 
   /** Lifts a tile or puts it down, by Enter or the click of a screen reader. */
-  enter(place) {
+  enter(place, block) {
     if (this.chosen === place) this.choose(null);
     else if (this.chosen !== null) {
-      this.move(this.chosen, place);
+      this.move(this.chosen, place, block);
       this.page.say(t.putDown, true);
     } else if (this.places[place] !== null) {
       this.choose(place);
@@ -212,6 +217,7 @@ function deal(tile, nth) {
 
 const PHONE = matchMedia("(max-width: 600px) and (orientation: portrait)"); // as in style.css
 const PHONE_ROW = 9; // tiles in a row that are large enough for a finger
+const LONG = 400; // ms of a long press
 const DOUBLE = 400; // ms between the taps of a double tap, at most
 const DOWN = "*-"; // an okey that lies face down; the server has no such text
 const faceUp = (tile) => (tile === DOWN ? "*" : tile);

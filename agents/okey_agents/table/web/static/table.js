@@ -7,7 +7,7 @@ import { invitation } from "./home.js";
 import { Panel } from "./panel.js";
 import { RackView } from "./rack.js";
 import { replayDialog } from "./replay.js";
-import { setSound, soundOn } from "./sound.js";
+import { chime, setSound, soundOn } from "./sound.js";
 import { tileFigure } from "./tile.js";
 import { botName, errorText, eventText, hintWords, language, t, tileName } from "./words.js";
 
@@ -133,7 +133,8 @@ export class TablePage {
     const turn = round.turn === view.you && view.stage === "play";
     if (turn && !(before?.round?.turn === view.you && before.round.phase === round.phase)) this.app.announce(this.felt.says.textContent);
     this.tick();
-    document.title = `${turn ? "● " : ""}Okey`;
+    if (turn && before && (before.round?.turn !== view.you || !sameRound)) chime();
+    document.title = turn ? `● ${t.yourTurn.title} · Okey` : "Okey";
   }
 
   /** Shows how much time is left: of the turn, then of the bank, then until the next round. */

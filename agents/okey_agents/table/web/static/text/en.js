@@ -114,6 +114,7 @@ export default {
   chooseTile: "Choose a tile first: tap it, or walk to it with the arrow keys and press Enter.",
   chooseOkey: "Only an okey can be turned face down. Choose one first.",
   yourTurn: {
+    title: "Your turn",
     draw: "Your turn: draw a tile or take the throw on your left.",
     drawOnly: "Your turn: draw a tile.",
     throw: "Throw a tile to the right, or lay one on the stock to finish.",
@@ -180,7 +181,7 @@ export default {
   keyList: [
     ["D", "draw"], ["T", "take"], ["X", "throw the chosen tile"], ["F", "finish with it"], ["S", "show the twin"],
     ["1 2 3", "sort by runs, groups, pairs"], ["V", "turn an okey over"], ["H", "hint"],
-    ["← ↑ → ↓", "walk along the rack"], ["Enter", "lift a tile, put it down"], ["Esc", "leave it; close the hint or the panel"], ["?", "this list"],
+    ["← ↑ → ↓", "walk along the rack"], ["Enter", "lift a tile, put it down"], ["Shift", "with a drag or Enter: the tiles beside it come along; with a finger, press long"], ["Esc", "leave it; close the hint or the panel"], ["?", "this list"],
   ],
 
   // ends

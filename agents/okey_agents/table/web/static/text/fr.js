@@ -111,6 +111,7 @@ export default {
   chooseTile: "Choisissez d'abord une tuile : touchez-la, ou allez-y avec les flèches et appuyez sur Entrée.",
   chooseOkey: "Seul un okey peut être retourné. Choisissez-en un.",
   yourTurn: {
+    title: "À vous",
     draw: "À vous : piochez, ou prenez la tuile jetée à gauche.",
     drawOnly: "À vous : piochez.",
     throw: "Jetez une tuile à droite, ou posez-en une sur la pioche pour finir.",
@@ -175,7 +176,7 @@ export default {
   keyList: [
     ["D", "piocher"], ["T", "prendre"], ["X", "jeter la tuile choisie"], ["F", "finir avec elle"], ["S", "montrer le jumeau"],
     ["1 2 3", "trier par suites, groupes, paires"], ["V", "retourner un okey"], ["H", "conseil"],
-    ["← ↑ → ↓", "parcourir le chevalet"], ["Entrée", "prendre une tuile, la poser"], ["Échap", "renoncer ; fermer le conseil ou le volet"], ["?", "cette liste"],
+    ["← ↑ → ↓", "parcourir le chevalet"], ["Entrée", "prendre une tuile, la poser"], ["Maj", "en glissant ou avec Entrée : les tuiles voisines suivent ; au doigt, appuyez longtemps"], ["Échap", "renoncer ; fermer le conseil ou le volet"], ["?", "cette liste"],
   ],
 
   roundWon: (who) => `${who} a gagné la manche`,

@@ -109,6 +109,7 @@ export default {
   chooseTile: "Önce bir taş seçin: dokunun ya da ok tuşlarıyla üzerine gelip Enter'a basın.",
   chooseOkey: "Yalnız okey ters çevrilebilir. Önce okeyi seçin.",
   yourTurn: {
+    title: "Sıra sizde",
     draw: "Sıra sizde: taş çekin ya da soldakini alın.",
     drawOnly: "Sıra sizde: taş çekin.",
     throw: "Sağa bir taş atın ya da bitmek için ortaya bir taş bırakın.",
@@ -173,7 +174,7 @@ export default {
   keyList: [
     ["D", "çek"], ["T", "al"], ["X", "seçili taşı at"], ["F", "onunla bitir"], ["S", "göstergeyi göster"],
     ["1 2 3", "seriye, gruba, çifte göre diz"], ["V", "okeyi çevir"], ["H", "ipucu"],
-    ["← ↑ → ↓", "ıstakada gezin"], ["Enter", "taşı kaldır, bırak"], ["Esc", "vazgeç; ipucunu ya da paneli kapat"], ["?", "bu liste"],
+    ["← ↑ → ↓", "ıstakada gezin"], ["Enter", "taşı kaldır, bırak"], ["Shift", "sürüklerken ya da Enter ile: yanındaki taşlar da gelir; parmakla uzun basın"], ["Esc", "vazgeç; ipucunu ya da paneli kapat"], ["?", "bu liste"],
   ],
 
   roundWon: (who) => `Eli ${who} kazandı`,
