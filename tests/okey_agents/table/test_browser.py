@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
+from okey_agents.cli import main
 from okey_agents.table.web.changes import changes
 from okey_agents.table.web.settings import Settings
 from okey_agents.table.web.table import Table
@@ -119,12 +120,19 @@ def test_melds_as_they_lie(browser: Browser) -> None:
         visitor.context.close()
 
 
-def test_a_short_match_by_buttons_and_keys(browser: Browser, tmp_path: Path) -> None:
+def test_a_short_match_by_buttons_and_keys(
+    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     tables = server_of(make_match=lambda rules, seed: Match(rules, seed, points=(3, 3, 3, 3)))
     with serving(tables) as url:
         visitor = Visitor(browser, url, SMALL_PHONE, has_touch=True)
         visitor.set_up()
         page = visitor.page
+        page.click(".panel-button")
+        page.click("#tab-rules")
+        page.click(".fair summary")
+        shown = page.locator(".fair code").inner_text()  # the hash of the secret, before the match
+        page.keyboard.press("Escape")
         for _ in range(12):
             while visitor.wait_for_move():
                 if page.locator(".act.draw").is_visible():
@@ -148,6 +156,13 @@ def test_a_short_match_by_buttons_and_keys(browser: Browser, tmp_path: Path) -> 
         path = tmp_path / "match.jsonl"
         saved.value.save_as(path)
         Record.read(path).verify()
+        command = page.locator("dialog.end .fair code").inner_text().split()
+        assert command[-1] == shown
+        main([*command[1:2], str(path), *command[3:]])
+        assert "all deals follow from the secret" in capsys.readouterr().out
+        with pytest.raises(SystemExit):
+            main(["verify", str(path), "--secret", command[4].replace("-", "1-"), "--hash", shown])
+        assert "the hash of the secret is" in capsys.readouterr().err
         page.click("dialog.end .primary")
         page.wait_for_selector("dialog.end", state="detached")
         expect(page.locator(".bar .title")).to_have_text("Round 1")

@@ -291,8 +291,10 @@ def test_of_several_pages_for_one_seat_the_newest_plays() -> None:
             assert first.wait_for("error")["code"] == "elsewhere"
             with pytest.raises(WebSocketDisconnect):
                 first.hear()
-            second.send("act", action=f"throw {next(filter(None, second.round['rack']))}", at=0, place=None)
-            second.wait_for("change")
+            second.until_my_turn()
+            tile = next(filter(None, second.round["rack"]))
+            second.act("draw" if second.round["phase"] == "draw" else f"throw {tile}")
+            assert second.hear()["type"] == "view"
             [session] = server.tables.sessions.values()
             assert session.table.seats[0].here == 1
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from okey_agents.table.web.fair import new_secret
 from okey_agents.table.web.rack import PLACES, Rack, fault_of
 from okey_agents.table.web.refusal import Refused
 from okey_agents.table.web.settings import PERSON, Settings, player_name
@@ -103,6 +104,8 @@ class Table:
 
     def _begin_match(self, seed: int) -> None:
         self.seed = seed
+        self.secret = new_secret(seed)
+        """From which the deals of this match follow; its hash is shown at once, and itself after the match."""
         self.match = self._make_match(self.settings.rules, seed)
         self.record_name = f"{time.strftime('%Y-%m-%d')}-{secrets.token_urlsafe(12)}"
         """Under which the record of this match is kept. It cannot be guessed, because a record tells the seed."""
@@ -423,6 +426,7 @@ class Table:
             "started": self.started,
             "touched": self.touched,
             "seed": self.seed,
+            "secret": self.secret,
             "record": self.record_name,
             "played": self.played,
             "seats": [
@@ -456,6 +460,7 @@ class Table:
         self.record_name = _a(str, saved.get("record", self.record_name), "record")
         if not re.fullmatch(r"[\w-]+", self.record_name):
             raise ValueError(f"record={self.record_name!r}: expected the name of a file without its suffix")
+        self.secret = _a(str, saved.get("secret", self.secret), "secret")
         self._deal_racks()
         self.started, self.touched = _a(bool, saved["started"], "started"), float(saved["touched"])
         if not math.isfinite(self.touched):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from okey_agents.table.web.fair import hash_of
 from okey_agents.table.web.table import BOT_NAMES, Table
 from okey_env import actions, hands
 from okey_env.engine.events import EVENTS, unpack_event
@@ -45,6 +46,7 @@ def view(table: Table, number: int | None) -> dict[str, Any]:
         ],
         "clock": _clock(table),
         "preparing": list(table.preparing),
+        "fair": {"hash": hash_of(table.secret), "secret": table.secret if match.over else None},
         "match": {
             "round": len(match.earlier) + 1,
             "over": match.over,

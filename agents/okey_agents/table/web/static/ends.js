@@ -18,6 +18,7 @@ export function endDialog(view, names, page) {
     finish,
     h("div", { class: "racks" }, [0, 1, 2, 3].map((i) => ((view.you ?? 0) + i) % 4).map((seat) => rackOf(view, names, seat))),
     scoreSheet(view, names, (round) => page.replay(round)),
+    match.over ? fairDeals(view) : null,
     h("div", { class: "buttons" },
       h("button", { class: "primary", disabled: ready, onclick: () => page.ready(), autofocus: true },
         ready ? (waiting.length ? t.waitingFor(waiting.join(", ")) : "…") : match.over ? t.newMatch : t.nextRound, h("span", { class: "until" })),
@@ -84,4 +85,10 @@ export function scoreSheet(view, names, onReplay) {
         cells(minus(round.lost), i))),
       running ? h("tr", {}, h("th", { scope: "row" }, view.match.round), cells(minus(view.round.lost), -1)) : null),
     h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t.now), view.seats.map((seat) => h("td", {}, seat.score)))));
+}
+
+/** The hash from which the deals of this match were settled; after the match also the secret, and how to check it. */
+export function fairDeals({ fair }) {
+  return h("details", { class: "fair", open: Boolean(fair.secret) }, h("summary", {}, t.fair.title), h("p", {}, fair.secret ? t.fair.after : t.fair.before),
+    h("code", {}, fair.secret ? `okey verify FILE --secret ${fair.secret} --hash ${fair.hash}` : fair.hash));
 }

@@ -2,6 +2,7 @@
 
 import { keepSeat, keptSeats } from "./connection.js";
 import { h, icon } from "./dom.js";
+import { fairDeals } from "./ends.js";
 import { tileSvg } from "./tile.js";
 import { LANGUAGES, botName, language, t } from "./words.js";
 
@@ -158,6 +159,7 @@ export function lobbyPage(view, names, app) {
     h("section", { class: "setup" }, h("h2", {}, t.lobbyTitle), invitation(view, app),
       h("ul", { class: "guests" }, view.seats.map((seat, i) => h("li", { class: seat.taken ? "taken" : "" },
         h("b", {}, names[i]), h("small", {}, seat.bot ? botName(seat.bot) : seat.taken ? "" : t.waiting)))),
+      fairDeals(view),
       h("div", { class: "buttons" },
         view.you === null ? null : h("button", { class: "primary", onclick: () => app.start() }, t.begin),
         h("button", { onclick: () => app.leave() }, t.actions.leave))));

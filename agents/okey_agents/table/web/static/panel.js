@@ -1,7 +1,7 @@
 // The panel beside the table: score sheet, log, rules, keys.
 
 import { h, icon } from "./dom.js";
-import { scoreSheet } from "./ends.js";
+import { fairDeals, scoreSheet } from "./ends.js";
 import { languageChoice } from "./home.js";
 import { eventText, t } from "./words.js";
 
@@ -77,11 +77,11 @@ export class Panel {
   }
 
   rulesKey(view) {
-    return view.rules;
+    return [view.rules, view.fair];
   }
 
   rules(view) {
-    return h("dl", { class: "rules" }, t.sheet(view.rules, view.settings).flatMap(([title, text]) => [h("dt", {}, title), h("dd", {}, text)]));
+    return h("div", {}, h("dl", { class: "rules" }, t.sheet(view.rules, view.settings).flatMap(([title, text]) => [h("dt", {}, title), h("dd", {}, text)])), fairDeals(view));
   }
 
   keys() {

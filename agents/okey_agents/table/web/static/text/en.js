@@ -205,6 +205,11 @@ export default {
   youWonMatch: "You won the match!",
   and: " and ",
   newMatch: "New match",
+  fair: {
+    title: "Fair deals",
+    before: "All deals of this match follow from a secret that is settled already. This is its hash (SHA-256). Keep it: after the match you see the secret, and can check both.",
+    after: "All deals of this match follow from this secret. Save the record, and check that it and the hash shown before the match agree:",
+  },
   replay: "Replay",
   record: "Save the record",
   close: "Close",

@@ -199,6 +199,11 @@ export default {
   youWonMatch: "Vous avez gagné la partie !",
   and: " et ",
   newMatch: "Nouvelle partie",
+  fair: {
+    title: "Donnes vérifiables",
+    before: "Toutes les donnes de cette partie découlent d'un secret déjà fixé. Voici son empreinte (SHA-256). Gardez-la : après la partie vous verrez le secret, et pourrez vérifier les deux.",
+    after: "Toutes les donnes de cette partie découlent de ce secret. Gardez la feuille, et vérifiez qu'elle s'accorde avec lui et avec l'empreinte montrée avant la partie :",
+  },
   replay: "Revoir",
   record: "Garder la feuille",
   close: "Fermer",

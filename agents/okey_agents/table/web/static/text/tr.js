@@ -197,6 +197,11 @@ export default {
   youWonMatch: "Oyunu siz kazandınız!",
   and: " ve ",
   newMatch: "Yeni oyun",
+  fair: {
+    title: "Dağıtım denetlenebilir",
+    before: "Bu oyunun bütün dağıtımları şimdiden belirlenmiş bir gizli anahtardan gelir. Bu onun özetidir (SHA-256). Saklayın: oyundan sonra anahtarı görür, ikisini denetleyebilirsiniz.",
+    after: "Bu oyunun bütün dağıtımları bu anahtardan gelir. Kaydı indirin ve oyundan önce gösterilen özetle uyuştuğunu denetleyin:",
+  },
   replay: "Tekrar izle",
   record: "Kaydı indir",
   close: "Kapat",
