@@ -3,6 +3,7 @@
 import contextlib
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -450,6 +451,42 @@ def test_numbers_on_tiles_have_contrast(browser: Browser) -> None:
                }"""
         )
         assert least >= 4.5
+
+
+@sizes
+def test_my_games_are_found_again(browser: Browser, size: Any, tmp_path: Path) -> None:
+    """A match of one round, its line in "My games", its replay, its review, and its end."""
+    tables = server_of(tmp_path, make_match=dealt(FINISHED, points=(2, 2, 2, 2)))
+    with at_a_table(browser, size, tables) as visitor:
+        page = visitor.page
+        visitor.wait_for_move()
+        visitor.place(visitor.tiles.index("K2")).click()
+        page.click(".act.finish")
+        expect(page.locator("#end-title")).to_have_text("You won the match!")
+        page.go_back()
+        page.click("a:has-text('My games')")
+        game = page.locator(".games .story")
+        while not game.count():  # the server writes twice a second
+            page.reload()
+            page.wait_for_selector(".games .buttons")
+            game.or_(page.get_by_text("stand here")).first.wait_for()
+        expect(game).to_contain_text("You 2 · Kerem 0 · Zeynep 0 · Emre 0")
+        expect(game).to_contain_text("1 round, 1 won")
+        expect(page.locator(".games .sheet tbody tr")).to_contain_text("greedy1 of 1·")
+        game.get_by_role("button", name="Review by the coach").click()
+        expect(game).to_contain_text("decisions, ", timeout=60_000)
+        game.get_by_role("button", name="Replay").click()
+        expect(page.locator("dialog.replay")).to_be_visible()
+        page.locator(".replay input[type=range]").press("End")
+        expect(page.locator(".caption")).to_contain_text("You finished with black 2")
+        page.keyboard.press("Escape")
+        with page.expect_download() as saved:
+            game.get_by_role("button", name="Save the record").click()
+        assert saved.value.suggested_filename == "okey-match.jsonl"
+        game.get_by_role("button", name="Delete").click()
+        expect(game).to_have_count(0)
+        page.click("button:has-text('Back to the tables')")
+        expect(page.locator("form.setup")).to_be_visible()
 
 
 @sizes

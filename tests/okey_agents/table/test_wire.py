@@ -421,12 +421,22 @@ def test_every_field_of_every_message_with_every_wrong_type(caplog: pytest.LogCa
         "start": ["x"],
         "ready": ["x"],
         "record": ["x"],
+        "invitation": ["link"],
+        "games": ["me", "ask", "record", "round"],
     }
-    settings = ["preset", "switches", "rack_check", "pace", "seats"]
+    settings = ["preset", "switches", "rack_check", "pace", "clock", "seats"]
     with local_server() as server, server.player() as player:
         rack = player.create()["round"]["rack"]
         moves = server.tables.sessions[player.view["table"]].table.moves
-        good = {"action": "draw", "at": moves + 99, "places": rack, "down": [], "round": 1}
+        good = {
+            "action": "draw",
+            "at": moves + 99,
+            "places": rack,
+            "down": [],
+            "round": 1,
+            "me": "x" * 20,
+            "ask": "replay",
+        }
         for kind, names in fields.items():
             for name in names:
                 for wrong in WRONG:

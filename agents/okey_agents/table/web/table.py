@@ -50,6 +50,8 @@ class Seat:
         self.name = BOT_NAMES[number] if self.bot else ""
         self.token: str | None = None
         """The secret with which the person comes back; None: nobody has taken the seat yet."""
+        self.person: str | None = None
+        """Under which the matches of this person's browser are kept (`games`); None: they are not."""
         self.here = 0
         """Open connections of that person."""
         self.away_since: float | None = -math.inf
@@ -433,6 +435,7 @@ class Table:
                 {
                     "name": seat.name,
                     "token": seat.token,
+                    "person": seat.person,
                     "ready": seat.ready,
                     "places": seat.rack.places,
                     "down": sorted(seat.rack.down),
@@ -468,6 +471,7 @@ class Table:
         for seat, kept in zip(self.seats, _a(list, saved["seats"], "seats"), strict=True):
             seat.name = player_name(_a(str, kept["name"], "name"))
             seat.token = None if kept["token"] is None else _a(str, kept["token"], "token")
+            seat.person = None if kept.get("person") is None else _a(str, kept["person"], "person")
             seat.ready = _a(bool, kept["ready"], "ready")
             seat.rack.arrange(_a(list, kept["places"], "places"), _a(list, kept["down"], "down"))
 

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from okey_agents.coach.advice import WORLDS
 from okey_agents.table.web.changes import changes
+from okey_agents.table.web.games import lines_of, replay_in, review_in
 from okey_agents.table.web.guests import Guests
 from okey_agents.table.web.hint import hint_for
 from okey_agents.table.web.keeper import Keeper, text_of
@@ -74,6 +75,7 @@ class Limits:
     bot_seconds: float = 10.0
     """Seconds that a bot has for a move; a slower move is replaced."""
     hint_seconds: float = 30.0
+    review_seconds: float = 600.0
     bot_failures: int = 3
     """Moves of a bot that failed in one match after which it is not asked any more."""
     bot_processes: int = 3
@@ -193,6 +195,7 @@ class TableServer:
         """Set when kernels are compiled and kept tables restored; the first start of all compiles for a minute."""
         self._bots = Pool(self.limits.bot_processes, 1, process=processes)
         self._coach = Pool(self.limits.hint_processes, process=processes)
+        self._reviewing = asyncio.Lock()
         self._spare: Bot | None = None
         """Plays in this process where another bot has failed."""
         self._changed: set[str] = set()
@@ -351,7 +354,8 @@ class TableServer:
         rounds = (table.record_name, table.match.rounds_played)
         if table.round_ended and session.recorded != rounds:
             session.recorded = rounds
-            self._keeper.add_record(table.record_name, table.match, _names(table))
+            games = lines_of(table, _names(table)) if table.match.over else {}
+            self._keeper.add_record(table.record_name, table.match, _names(table), games)
 
     def _set_timer(self, session: Session) -> None:
         if session.timer is not None:
@@ -484,6 +488,56 @@ class TableServer:
             session.advice = None
             raise Refused("no_hint", f"the coach has found no advice in {limit:g} seconds") from None
         return {"type": "hint", "moves": moves, **advice}
+
+    # --- earlier matches ---------------------------------------------------------------------------------
+
+    async def games(self, person: str) -> dict[str, Any]:
+        """The message with the matches that a person has played to their end."""
+        return {"type": "games", "games": await self._keeper.games(person)}
+
+    async def game(self, person: str, record: Any) -> dict[str, Any]:
+        """What is kept of one of a person's matches.
+
+        Raises:
+            Refused: the person has played no match with such a record, or it is not kept any more.
+        """
+        games = await self._keeper.games(person)
+        game = next((game for game in games if game["record"] == record), None)
+        if game is None:
+            raise Refused("no_game", "this match is not kept any more")
+        return game
+
+    async def replay_game(self, person: str, record: Any, number: int) -> dict[str, Any]:
+        """The message with the replay of a round of a person's match; faults as `game`, or there is no such round."""
+        game = await self.game(person, record)
+        replay = await asyncio.to_thread(replay_in, self._keeper.path(game["record"]), number)
+        return {"type": "replay", **replay, "record": record, "you": game["seat"], "players": game["players"]}
+
+    async def export_game(self, person: str, record: Any) -> dict[str, Any]:
+        """The message with the record of a person's match; faults as `game`."""
+        path = self._keeper.path((await self.game(person, record))["record"])
+        return {"type": "record", "text": await asyncio.to_thread(path.read_text, encoding="utf-8")}
+
+    async def forget_game(self, person: str, record: Any) -> dict[str, Any]:
+        """Forget a person's match, and return the message with those that stay; faults as `game`."""
+        await self._keeper.keep_game(person, (await self.game(person, record))["record"], None)
+        return await self.games(person)
+
+    async def review_game(self, person: str, record: Any) -> dict[str, Any]:
+        """Have the coach review a person's match, keep what it says, and return the message with all matches.
+
+        Raises:
+            Refused: as `game`; or the coach has not come to an end.
+        """
+        game = await self.game(person, record)
+        arguments = (self._keeper.path(game["record"]), game["seat"], self._worlds)
+        try:
+            async with self._reviewing:  # the other process is left for hints
+                said = await self._coach.call(_COACH, review_in, *arguments, limit=self.limits.review_seconds)
+        except (TimeoutError, Ended):
+            raise Refused("no_hint", "the coach has not come to the end of this match") from None
+        await self._keeper.keep_game(person, game["record"], {**game, "review": said})
+        return await self.games(person)
 
     # --- keeping -----------------------------------------------------------------------------------------
 

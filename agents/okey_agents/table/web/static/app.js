@@ -1,8 +1,9 @@
 // The app: chooses the screen, and handles the messages from the server.
 
 import { changed } from "./changes.js";
-import { Connection, keepSeat, keptSeats } from "./connection.js";
+import { Connection, keepSeat, keptSeats, me } from "./connection.js";
 import { h } from "./dom.js";
+import { gamesPage, showGame } from "./games.js";
 import { homePage, joinPage, lobbyPage } from "./home.js";
 import { TablePage } from "./table.js";
 import { errorText, preferredLanguage, speak, t } from "./words.js";
@@ -74,7 +75,8 @@ class App {
     this.table = null;
     this.closePage();
     document.title = "Okey";
-    root.replaceChildren(key === "i" ? joinPage(this, value) : homePage(this, this.welcome));
+    root.replaceChildren(key === "i" ? joinPage(this, value) : key === "games" ? gamesPage(this, []) : homePage(this, this.welcome));
+    if (key === "games") this.askGames("list");
     scrollTo(0, 0);
   }
 
@@ -92,17 +94,22 @@ class App {
   create(settings, name) {
     if (this.waits) return;
     this.waits = true;
-    this.send("create", { settings, name });
+    this.send("create", { settings, name, me: me() });
   }
 
   join(invite, name) {
     if (this.waits) return;
     this.waits = true;
-    this.send("join", { invite, name });
+    this.send("join", { invite, name, me: me() });
   }
 
   resume(table) {
     location.hash = `t=${table}`;
+  }
+
+  /** Asks for the earlier matches of this browser, or for something of one of them. */
+  askGames(ask, record, round = 1) {
+    this.send("games", { me: me(), ask, record, round });
   }
 
   start() {
@@ -147,9 +154,10 @@ class App {
       },
       change: () => this.view && this.change(message),
       hint: () => this.page?.hint(message),
-      replay: () => this.page?.showReplay(message),
+      replay: () => (this.page ? this.page.showReplay(message) : showGame(this, message)),
+      games: () => location.hash === "#games" && root.replaceChildren(gamesPage(this, message.games)),
       invitation: () => this.invited && (this.invited.element.querySelector(".qr").innerHTML = message.svg),
-      record: () => download(`okey-${this.table}.jsonl`, message.text),
+      record: () => download(`okey-${this.table ?? "match"}.jsonl`, message.text),
       error: () => this.refused(message),
     };
     handlers[message.type]?.();

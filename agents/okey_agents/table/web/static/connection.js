@@ -1,6 +1,7 @@
 // The connection to the server: one WebSocket, opened again when it breaks; and the tokens of the seats taken from this browser.
 
 const SEATS = "okey.seats";
+const ME = "okey.me";
 
 export class Connection {
   constructor(onMessage, onState) {
@@ -56,4 +57,12 @@ export function keepSeat(table, entry) {
   if (entry === null) delete seats[table];
   else seats[table] = { ...seats[table], ...entry };
   localStorage.setItem(SEATS, JSON.stringify(seats));
+}
+
+/** The secret under which the server keeps the matches of this browser. */
+export function me() {
+  if (!localStorage.getItem(ME)) {
+    localStorage.setItem(ME, [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join(""));
+  }
+  return localStorage.getItem(ME);
 }

@@ -89,7 +89,8 @@ export function homePage(app, welcome) {
     h("button", { class: "primary big", type: "submit" }, t.deal));
   fillSwitches(chosen.switches);
 
-  return h("main", { class: "home" }, h("div", { class: "corner" }, languageChoice((code) => app.speak(code))), hero(), keptTables(app), form);
+  return h("main", { class: "home" }, h("div", { class: "corner" }, languageChoice((code) => app.speak(code))), hero(), keptTables(app), form,
+    h("a", { href: "#games", class: "link" }, t.games.title));
 }
 
 /** The field for one switch of the rules: a check, a list, or a number. */
