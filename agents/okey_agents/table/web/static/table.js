@@ -29,7 +29,7 @@ export class TablePage {
         html: `${icon(name)}<span>${t.actions[name]}</span>`, onclick: () => this.do(name) }),
     ]));
     const b = this.buttons;
-    this.bubble = h("div", { class: "bubble", hidden: true, role: "status", title: t.close });
+    this.bubble = h("div", { class: "bubble", hidden: true, role: "status" });
     this.title = h("span", { class: "title" });
     this.invite = h("button", { class: "plain", "aria-label": t.invite, title: t.invite, html: icon("link"), onclick: () => this.openBox(t.invite, invitation(this.view, app)) });
     this.panelButton = h("button", { class: "plain panel-button", "aria-label": t.actions.panel, "aria-expanded": "false", title: t.actions.panel, html: icon("panel"),

@@ -214,7 +214,7 @@ export default {
     title: "My games", none: "Matches that you have played to their end stand here.", won: "won", people: "people", all: "all",
     rounds: (n, won) => `${n} ${s(n, "round", "rounds")}, ${won} won`, against: "Against", roundsWon: "Rounds won",
     of: (won, all) => `${won} of ${all}`, given: "Points given away in a decision", review: "Review by the coach", forget: "Delete",
-    reviewed: (all, agreed, given) => `${all} decisions, ${agreed} as the coach; ${given} points given away in all`,
+    reviewed: (all, agreed, given) => `${all} ${s(all, "decision", "decisions")}, ${agreed} as the coach; ${given} points given away in all`,
     throw: (n) => `throw ${n}`, back: "Back to the tables",
   },
   replay: "Replay",

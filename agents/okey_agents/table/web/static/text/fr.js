@@ -208,7 +208,7 @@ export default {
     title: "Mes parties", none: "Vos parties jouées jusqu'au bout se trouvent ici.", won: "gagnée", people: "personnes", all: "toutes",
     rounds: (n, won) => `${n} ${s(n, "manche", "manches")}, ${won} ${s(won, "gagnée", "gagnées")}`, against: "Contre", roundsWon: "Manches gagnées",
     of: (won, all) => `${won} sur ${all}`, given: "Points perdus par décision", review: "Analyse du conseiller", forget: "Supprimer",
-    reviewed: (all, agreed, given) => `${all} décisions, ${agreed} comme le conseiller ; ${given} points perdus en tout`,
+    reviewed: (all, agreed, given) => `${all} ${s(all, "décision", "décisions")}, ${agreed} comme le conseiller ; ${given} points perdus en tout`,
     throw: (n) => `défausse ${n}`, back: "Retour aux tables",
   },
   replay: "Revoir",
