@@ -549,6 +549,24 @@ def test_the_first_page_is_small(browser: Browser) -> None:
         page.close()
 
 
+def test_the_three_languages_have_the_same_texts(browser: Browser) -> None:
+    with serving(server_of()) as url:
+        visitor = Visitor(browser, url)
+        keys = visitor.page.evaluate(
+            """async () => {
+                 const keys = (texts, path) => Object.entries(texts).flatMap(([key, text]) =>
+                   text && typeof text === 'object' && !Array.isArray(text) ? keys(text, `${path}${key}.`)
+                     : [`${path}${key} ${Array.isArray(text) ? text.length : typeof text}`]);
+                 const found = await Promise.all(['en', 'tr', 'fr'].map((code) => import(`/text/${code}.js`)));
+                 return found.map((texts) => keys(texts.default, '').sort());
+               }"""
+        )
+        assert len(keys[0]) > 200
+        assert keys[1] == keys[0]
+        assert keys[2] == keys[0]
+        visitor.context.close()
+
+
 def test_turkish_uses_the_players_words(browser: Browser) -> None:
     with serving(server_of(make_match=dealt(FINISHED))) as url:
         visitor = Visitor(browser, url, locale="tr")
