@@ -4,7 +4,7 @@ import pytest
 
 import okey_agents.table.web.table as table_module
 from okey_agents.table.web.settings import Settings
-from okey_agents.table.web.table import BANK, NEXT_ROUND, Table
+from okey_agents.table.web.table import BANK, NEXT_ROUND, PATIENCE, Table
 from okey_agents.table.web.views import view
 from okey_env.bots import make_bot
 
@@ -126,6 +126,13 @@ def test_without_a_clock_nobody_is_hurried(clock: Time) -> None:
     clock.now += 1e6
     table.time_up()
     assert table.stage == "round_over"
+    table.ready(2)  # but who is idle when the others want to go on does not stop them for ever
+    clock.now += PATIENCE - 1
+    table.ready(3)
+    assert left_of(table) == 1
+    clock.now += 1
+    table.time_up()
+    assert table.stage == "play"
 
 
 def test_while_nobody_is_there_no_clock_runs(clock: Time) -> None:

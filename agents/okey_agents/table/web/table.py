@@ -37,6 +37,8 @@ BANK = 60.0
 """Seconds that a person has in a round beyond those of the turns."""
 NEXT_ROUND = 20.0
 """Seconds after which the next round begins by itself, at a table with a clock."""
+PATIENCE = 60.0
+"""At a table without a clock, the same, counted from the first person who asks for the next round."""
 _ASLEEP = 2
 """Turns in a row that a bot had to play, after which it plays at once until the person does something."""
 
@@ -224,11 +226,12 @@ class Table:
     def seconds(self) -> float | None:
         """How long the person to move may take, or the next round waits, counted from `began_at`; None: for ever."""
         turn = self.match.round.turn
-        if not self.settings.clock or self.stage not in ("play", "round_over"):
-            return None
         if self.stage == "round_over":
-            return NEXT_ROUND
-        return None if self.bot_plays(turn) else self.settings.clock + self.seats[turn].bank
+            asked = any(seat.ready for seat in self.seats)
+            return NEXT_ROUND if self.settings.clock else PATIENCE if asked else None
+        if not self.settings.clock or self.stage != "play" or self.bot_plays(turn):
+            return None
+        return self.settings.clock + self.seats[turn].bank
 
     @property
     def seconds_left(self) -> float | None:
@@ -238,7 +241,8 @@ class Table:
 
     def time_up(self) -> None:
         """Begin the next round if it has waited long enough. A turn whose time is up is left to `bot_to_move`."""
-        if self.stage == "round_over" and self.settings.clock and time.monotonic() - self._began >= NEXT_ROUND:
+        waited = time.monotonic() - self._began
+        if self.stage == "round_over" and self.seconds is not None and waited >= self.seconds:
             self._go_on()
 
     def wake(self, number: int | None) -> None:
@@ -393,6 +397,8 @@ class Table:
         if not self.round_ended:
             raise Refused("round_running", "the round is not over")
         if number is not None:
+            if not self.settings.clock and not any(seat.ready for seat in self.seats):
+                self._start_clock()
             self.seats[number].ready = True
             self.wake(number)
         self._touch()
@@ -464,6 +470,8 @@ class Table:
         if not re.fullmatch(r"[\w-]+", self.record_name):
             raise ValueError(f"record={self.record_name!r}: expected the name of a file without its suffix")
         self.secret = _a(str, saved.get("secret", self.secret), "secret")
+        if not self.secret.startswith(f"{self.seed}-"):
+            raise ValueError(f"secret={self.secret!r}: expected one of the seed {self.seed}")
         self._deal_racks()
         self.started, self.touched = _a(bool, saved["started"], "started"), float(saved["touched"])
         if not math.isfinite(self.touched):

@@ -23,9 +23,10 @@ export function set(element, name, value) {
 
 /** Opens a dialog over the page, which closes by Escape or by a press beside it, and is removed then. */
 export function openDialog(label, ...children) {
-  const dialog = h("dialog", {
-    class: "end", "aria-label": label, onclose: () => dialog.remove(), onpointerdown: (event) => event.target === dialog && dialog.close(),
-  }, h("div", {}, ...children, h("div", { class: "buttons" }, h("button", { class: "close-button", onclick: () => dialog.close() }, t.close))));
+  const dialog = h("dialog", { class: "end", "aria-label": label, onclose: () => dialog.remove(), onpointerdown: (event) => {
+    const { left, right, top, bottom } = dialog.getBoundingClientRect();
+    if (event.clientX < left || event.clientX > right || event.clientY < top || event.clientY > bottom) dialog.close();
+  } }, h("div", {}, ...children, h("div", { class: "buttons" }, h("button", { class: "close-button", onclick: () => dialog.close() }, t.close))));
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

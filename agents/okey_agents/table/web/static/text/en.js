@@ -3,7 +3,6 @@
 const s = (n, one, many) => (n === 1 ? one : many);
 
 export default {
-  name: "English",
   colours: { R: "red", B: "blue", K: "black", Y: "yellow" },
   tile: (colour, number) => `${colour} ${number}`,
   falseJoker: "false joker",
@@ -92,7 +91,6 @@ export default {
 
   // table
   round: (n) => `Round ${n}`,
-  stock: "Stock",
   stockLeft: (n) => `Stock, ${n} ${s(n, "tile", "tiles")} left`,
   indicator: "Indicator",
   okey: "Okey",
@@ -270,6 +268,7 @@ export default {
     ["Points", `${r.teams ? "Each player of the other team" : "Every other player"} loses 2; 4 if the last tile is the okey${r.false_joker_as_okey ? " or a false joker" : ""}; 4 for seven pairs; ${r.combine === "product" ? 8 : 4} for both.${r.colour_double ? " A red or black indicator doubles this." : ""}`],
     ...(r.indicator_points ? [["The indicator's twin", `Who holds the indicator's twin may show it in the first turn${r.indicator_window === "before_draw" ? ", before drawing" : ""}: every other player loses ${r.indicator_points}.`]] : []),
     ["Match", `Everybody starts with ${r.start_points} points. When somebody has none left, the match is over and the ${r.teams ? "better team wins" : r.winners === 1 ? "best score wins" : "two best scores win"}. The start ${r.rotation === "right" ? "moves one seat to the right each round" : "goes to the winner of the round"}.`],
+    ...(settings.clock ? [["Clock", `A turn of a person takes ${settings.clock} seconds at most, and in each round 60 more in all; then a bot plays it. The next round begins by itself.`]] : []),
   ],
 };
 

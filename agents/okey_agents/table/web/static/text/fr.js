@@ -3,7 +3,6 @@
 const s = (n, one, many) => (n < 2 ? one : many);
 
 export default {
-  name: "Français",
   colours: { R: "rouge", B: "bleu", K: "noir", Y: "jaune" },
   tile: (colour, number) => `${number} ${colour}`,
   falseJoker: "faux joker",
@@ -89,7 +88,6 @@ export default {
   waiting: "en attente d'un ami",
 
   round: (n) => `Manche ${n}`,
-  stock: "Pioche",
   stockLeft: (n) => `Pioche, ${n} ${s(n, "tuile", "tuiles")}`,
   indicator: "Indicateur",
   okey: "Okey",
@@ -263,6 +261,7 @@ export default {
     ["Points", `${r.teams ? "Chaque joueur de l'autre équipe" : "Chacun des autres"} perd 2 ; 4 si la dernière tuile est l'okey${r.false_joker_as_okey ? " ou un faux joker" : ""} ; 4 pour sept paires ; ${r.combine === "product" ? 8 : 4} pour les deux.${r.colour_double ? " Un indicateur rouge ou noir double." : ""}`],
     ...(r.indicator_points ? [["Le jumeau de l'indicateur", `Qui a le jumeau de l'indicateur peut le montrer à son premier tour${r.indicator_window === "before_draw" ? ", avant de piocher" : ""} : chacun des autres perd ${r.indicator_points}.`]] : []),
     ["Partie", `Chacun part avec ${r.start_points} points. Quand quelqu'un n'en a plus, la partie est finie et ${r.teams ? "la meilleure équipe gagne" : r.winners === 1 ? "le meilleur score gagne" : "les deux meilleurs scores gagnent"}. Le départ ${r.rotation === "right" ? "passe à droite à chaque manche" : "va au gagnant de la manche"}.`],
+    ...(settings.clock ? [["Horloge", `Le tour d'une personne dure au plus ${settings.clock} secondes, et 60 de plus en tout dans chaque manche ; puis un robot le joue. La manche suivante commence d'elle-même.`]] : []),
   ],
 };
 

@@ -1,7 +1,6 @@
 // Türkçe.
 
 export default {
-  name: "Türkçe",
   colours: { R: "kırmızı", B: "mavi", K: "siyah", Y: "sarı" },
   tile: (colour, number) => `${colour} ${number}`,
   falseJoker: "sahte okey",
@@ -87,7 +86,6 @@ export default {
   waiting: "arkadaş bekleniyor",
 
   round: (n) => `${n}. el`,
-  stock: "Taşlar",
   stockLeft: (n) => `Ortada ${n} taş kaldı`,
   indicator: "Gösterge",
   okey: "Okey",
@@ -261,6 +259,7 @@ export default {
     ["Puanlar", `${r.teams ? "Öteki takımın her oyuncusu" : "Öteki oyuncular"} 2 kaybeder; son taş okey${r.false_joker_as_okey ? " ya da sahte okey" : ""} ise 4; yedi çift 4; ikisi birlikte ${r.combine === "product" ? 8 : 4}.${r.colour_double ? " Kırmızı veya siyah gösterge bunu katlar." : ""}`],
     ...(r.indicator_points ? [["Gösterge", `Göstergenin eşi elinde olan ilk sırasında${r.indicator_window === "before_draw" ? ", çekmeden önce," : ""} gösterebilir: öteki oyuncular ${r.indicator_points} kaybeder.`]] : []),
     ["Oyun", `Herkes ${r.start_points} puanla başlar. Birinin puanı bitince oyun biter ve ${r.teams ? "iyi takım kazanır" : r.winners === 1 ? "en çok puanı olan kazanır" : "en çok puanı olan iki oyuncu kazanır"}. Sonraki eli ${r.rotation === "right" ? "sağdaki oyuncu" : "kazanan"} başlatır.`],
+    ...(settings.clock ? [["Süre", `Bir oyuncunun sırası en çok ${settings.clock} saniye sürer, her elde toplam 60 saniye de ek süresi vardır; sonra yerine bot oynar. Sonraki el kendiliğinden başlar.`]] : []),
   ],
 };
 
