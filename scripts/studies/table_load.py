@@ -10,6 +10,7 @@ Result: docs/experiments/speed.md, "The table's server under load".
 
 import argparse
 import asyncio
+import contextlib
 import json
 import random
 import re
@@ -26,6 +27,8 @@ from okey_agents.table.web.changes import changed
 
 LIMIT = 0.25
 """Seconds that a move may take."""
+CLOCK = 15
+"""Seconds of a turn at tables with a clock; the bank of each round comes on top."""
 PACES = {"normal": 0.7, "fast": 0.25}
 
 
@@ -96,6 +99,27 @@ async def play(address: str, bot: str, until: float, waits: list[float]) -> None
         view = await connection.next_view()
 
 
+async def dawdle(address: str, bot: str, wait: float, until: float, late: list[float]) -> None:
+    """Sit at a table with a clock and do nothing; append to `late` how long after the time a bot has moved."""
+    await asyncio.sleep(wait)
+    connection = await Connection(address).open()
+    settings = {"seats": ["person", bot, bot, bot], "pace": "fast", "clock": CLOCK}
+    await connection.send("create", name="idle", settings=settings)
+    view, counted = await connection.next_view(), 0.0
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(until - time.monotonic()):
+            while True:
+                before, view = view, await connection.next_view()
+                due = (before["clock"]["at"] + before["clock"]["for"]) / 1000 if before["clock"] else counted
+                if before["stage"] == "play" and view["moves"] == before["moves"] + 1 and due != counted:
+                    late.append(time.time() - due - PACES["fast"])
+                    counted = due
+                if view["stage"] == "match_over":
+                    await connection.send("ready")
+                elif view["stage"] == "play" and view["seats"][0]["bot_plays"] and not before["seats"][0]["bot_plays"]:
+                    await connection.send("hello")  # so that the next clock runs out as well
+
+
 async def warm_up(address: str, bot: str) -> None:
     """Let bots and coach load their kernels, which are compiled at the first start: that time is not measured."""
     connection = await Connection(address).open()
@@ -112,21 +136,25 @@ async def warm_up(address: str, bot: str) -> None:
     await connection.socket.close()
 
 
-async def load(address: str, arguments: argparse.Namespace) -> tuple[list[float], list[float]]:
-    """Run all tables and the person; returns how late the bots' moves were, and the person's waits, in seconds."""
+async def load(address: str, arguments: argparse.Namespace) -> list[list[float]]:
+    """Run all tables and people; returns the seconds by which bots were late, people waited, and clocks were late."""
     await warm_up(address, arguments.bot)
     idle = [await Connection(address).open() for _ in range(arguments.idle)]
     until = time.monotonic() + arguments.seconds
     late: list[float] = []
     waits: list[float] = []
+    clocks: list[float] = []
     tables = [  # begin one after another, as people do
         watch(address, arguments.bot, arguments.pace, PACES[arguments.pace] * i / arguments.tables, until, late)
         for i in range(arguments.tables)
     ]
-    await asyncio.gather(*tables, play(address, arguments.bot, until, waits))
+    idlers = [
+        dawdle(address, arguments.bot, CLOCK * i / arguments.clocks, until, clocks) for i in range(arguments.clocks)
+    ]
+    await asyncio.gather(*tables, *idlers, play(address, arguments.bot, until, waits))
     for connection in idle:
         await connection.socket.close()
-    return late, waits
+    return [late, waits, clocks]
 
 
 def main() -> int:
@@ -134,6 +162,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=50, help="tables of four bots (%(default)s)")
     parser.add_argument("--idle", type=int, default=200, help="connections that do nothing (%(default)s)")
+    parser.add_argument("--clocks", type=int, default=0, help="tables where a person's clock runs out (%(default)s)")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--bot", default="greedy")
     parser.add_argument("--pace", choices=PACES, default="normal")
@@ -151,17 +180,20 @@ def main() -> int:
             found = re.search(r"http://([^/]+)/", server.stdout.readline())
             if found is None:
                 raise RuntimeError("the server has not printed its address")
-            late, waits = asyncio.run(load(found[1], arguments))
+            found_times = asyncio.run(load(found[1], arguments))
         finally:
             server.terminate()
             server.wait()
     print(f"{arguments.tables} tables of {arguments.bot}, {arguments.idle} idle connections, {arguments.seconds:g} s")
-    for name, times in (("bots' moves late by", late), ("a person's moves answered in", waits)):
+    names = ("bots' moves late by", "a person's moves answered in", "moves after the end of a clock late by")
+    for name, times in zip(names, found_times, strict=True):
         times.sort()
+        if not times:
+            continue
         middle, high = times[len(times) // 2], times[int(len(times) * 0.99)]
         shown = [f"{1e3 * seconds:.1f} ms" for seconds in (middle, high, times[-1])]
         print(f"{name}: median {shown[0]}, p99 {shown[1]}, at most {shown[2]} ({len(times)} moves)")
-    return int(max(late[-1], waits[-1]) > LIMIT)
+    return int(max(times[-1] for times in found_times if times) > LIMIT)
 
 
 if __name__ == "__main__":

@@ -3,121 +3,26 @@
 import itertools
 import random
 import re
-import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
+from okey_agents.cli import main
 from okey_agents.table.web.changes import changes
 from okey_agents.table.web.settings import Settings
 from okey_agents.table.web.table import Table
-from okey_agents.table.web.table_server import Limits, TableServer
 from okey_agents.table.web.views import view
-from okey_env import Deal, Observation
+from okey_env import Observation
 from okey_env.bots import make_bot
 from okey_env.match import Match
 from okey_env.record import Record
-from tests.okey_agents.table.serving import same_seeds, serving
+from tests.okey_agents.table.serving import serving
+from tests.okey_agents.table.visiting import DESK, FINISHED, PHONE, SMALL_PHONE, Visitor, dealt, server_of
 
-CHROMIUM = shutil.which("chromium")
-FINISHED = "R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y11 Y12 Y13 * K2"
-PHONE, DESK = {"width": 360, "height": 640}, {"width": 1440, "height": 900}
-
-pytestmark = [
-    pytest.mark.heavy,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: apt-get install chromium"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-class Visitor:
-    """Somebody with a browser of their own."""
-
-    def __init__(self, browser: Browser, url: str, size: Any = DESK, **options: Any) -> None:
-        self.context: BrowserContext = browser.new_context(viewport=size, reduced_motion="reduce", **options)
-        self.context.set_default_timeout(30_000)
-        self.page: Page = self.context.new_page()
-        self.faults: list[str] = []
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on("console", lambda line: self.faults.append(line.text) if line.type == "error" else None)
-        self.page.goto(url)
-
-    def set_up(self, name: str = "Ayşe", **seats: str) -> None:
-        page = self.page
-        page.fill("#name", name)
-        page.evaluate("document.querySelector('#pace').append(new Option('instant', 'instant'))")
-        page.select_option("#pace", "instant")
-        for seat in ("1", "2", "3"):
-            page.select_option(f"#seat-{seat}", seats.get(f"seat_{seat}", "greedy"))
-        page.click("button[type=submit]")
-        page.wait_for_selector(".table, .lobby")
-
-    def drag(self, what: Locator, to: Locator) -> None:
-        a, b = what.bounding_box(), to.bounding_box()
-        assert a is not None
-        assert b is not None
-        mouse = self.page.mouse
-        mouse.move(a["x"] + a["width"] / 2, a["y"] + a["height"] / 2)
-        mouse.down()
-        mouse.move(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2, steps=4)
-        mouse.up()
-
-    @property
-    def tiles(self) -> list[str]:
-        """What each place of the rack holds."""
-        looks = self.page.locator(".place").evaluate_all("cells => cells.map(cell => cell.dataset.look ?? '')")
-        return [look.split("/")[0] for look in looks]
-
-    def place(self, number: int) -> Locator:
-        return self.page.locator(".place").nth(number)
-
-    def free_place(self) -> Locator:
-        return self.place(self.tiles.index(""))
-
-    @property
-    def stock(self) -> Locator:
-        return self.page.locator(".stock")
-
-    @property
-    def throws(self) -> Locator:
-        return self.page.locator(".heap.bottom-right")
-
-    def wait_for_move(self) -> bool:
-        """Until it is this player's move; False if the round has ended."""
-        self.page.wait_for_selector(".deck.mine, dialog.end[open]")
-        return self.page.locator("dialog.end[open]").count() == 0
-
-    def advice(self) -> str:
-        """What the coach says, as the kind of move."""
-        self.page.keyboard.press("h")
-        # The first advice on a machine waits for the coach's kernels, which take a minute to compile beside other work.
-        self.page.wait_for_selector(".bubble:not([hidden]):not(:has-text('thinking'))", timeout=300_000)
-        text = self.page.locator(".bubble").inner_text()
-        return text.split()[0].rstrip(".:").lower()
-
-    def advised(self) -> Locator:
-        return self.page.locator(".place.advised").first
-
-
-def server_of(data: Path | None = None, **options: Any) -> TableServer:
-    limits = Limits(grace=0.2, messages_per_second=1e6, burst=10**6)
-    return TableServer(data, limits=limits, new_seed=same_seeds(), worlds=0, **options)
-
-
-def dealt(*racks: str | None, **options: Any) -> Any:
-    deal = Deal(indicator="Y4", racks=[*racks, *[None] * (4 - len(racks))])
-    return lambda rules, seed: Match(rules, seed, deal, **options)
+pytestmark = pytest.mark.heavy
 
 
 def test_a_whole_round_by_dragging(browser: Browser, tmp_path: Path) -> None:
@@ -215,12 +120,19 @@ def test_melds_as_they_lie(browser: Browser) -> None:
         visitor.context.close()
 
 
-def test_a_short_match_by_buttons_and_keys(browser: Browser, tmp_path: Path) -> None:
+def test_a_short_match_by_buttons_and_keys(
+    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     tables = server_of(make_match=lambda rules, seed: Match(rules, seed, points=(3, 3, 3, 3)))
     with serving(tables) as url:
-        visitor = Visitor(browser, url, PHONE, has_touch=True)
+        visitor = Visitor(browser, url, SMALL_PHONE, has_touch=True)
         visitor.set_up()
         page = visitor.page
+        page.click(".panel-button")
+        page.click("#tab-rules")
+        page.click(".fair summary")
+        shown = page.locator(".fair code").inner_text()  # the hash of the secret, before the match
+        page.keyboard.press("Escape")
         for _ in range(12):
             while visitor.wait_for_move():
                 if page.locator(".act.draw").is_visible():
@@ -244,6 +156,13 @@ def test_a_short_match_by_buttons_and_keys(browser: Browser, tmp_path: Path) -> 
         path = tmp_path / "match.jsonl"
         saved.value.save_as(path)
         Record.read(path).verify()
+        command = page.locator("dialog.end .fair code").inner_text().split()
+        assert command[-1] == shown
+        main([*command[1:2], str(path), *command[3:]])
+        assert "all deals follow from the secret" in capsys.readouterr().out
+        with pytest.raises(SystemExit):
+            main(["verify", str(path), "--secret", command[4].replace("-", "1-"), "--hash", shown])
+        assert "the hash of the secret is" in capsys.readouterr().err
         page.click("dialog.end .primary")
         page.wait_for_selector("dialog.end", state="detached")
         expect(page.locator(".bar .title")).to_have_text("Round 1")
@@ -256,7 +175,7 @@ def test_a_friend_joins_by_the_link_leaves_and_comes_back(browser: Browser) -> N
         host = Visitor(browser, url)
         host.set_up(seat_1="person")
         link = host.page.locator(".link-field").input_value()
-        friend = Visitor(browser, link, PHONE, has_touch=True)
+        friend = Visitor(browser, link, SMALL_PHONE, has_touch=True)
         friend.page.fill("#name", "Can")
         friend.page.click("button[type=submit]")
         host.page.wait_for_selector(".table")
@@ -323,12 +242,20 @@ def test_by_keyboard_alone_and_with_names_for_everything(browser: Browser) -> No
 @pytest.mark.parametrize("language", ["en", "tr", "fr"])
 def test_nothing_overflows(browser: Browser, language: str) -> None:
     with serving(server_of(make_match=dealt(FINISHED))) as url:
-        visitor = Visitor(browser, url, locale=language)
+        visitor = Visitor(browser, url, locale=language, reduced_motion="reduce")
         visitor.set_up()
         page = visitor.page
         page.wait_for_selector(".deck.mine")
         assert page.evaluate("document.documentElement.lang") == language
-        sizes: list[Any] = [PHONE, {"width": 740, "height": 360}, {"width": 820, "height": 1180}, DESK]
+        sizes: list[Any] = [
+            {"width": 320, "height": 568},
+            SMALL_PHONE,
+            PHONE,
+            {"width": 720, "height": 450},
+            {"width": 740, "height": 360},
+            {"width": 820, "height": 1180},
+            DESK,
+        ]
         for size in [*sizes, {"width": 1920, "height": 1080}]:
             page.set_viewport_size(size)
             outside = page.evaluate(

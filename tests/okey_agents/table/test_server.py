@@ -378,7 +378,7 @@ def test_too_many_messages_tables_and_connections() -> None:
     limits = Limits(tables=2, connections=2, burst=5, messages_per_second=0.001, tables_per_connection=9)
     with local_server(limits=limits) as server, server.player() as player:
         player.create()
-        player.create()
+        player.create(["person", "person", "greedy", "greedy"])
         assert player.refused("create")["code"] == "too_many_tables"
         player.send("nothing")
         player.send("nothing")
@@ -386,7 +386,7 @@ def test_too_many_messages_tables_and_connections() -> None:
         assert player.refused("nothing")["code"] in ("malformed", "too_fast")
         assert player.refused("nothing")["code"] == "too_fast"
         with server.player() as second:
-            second.send("sit", token=player.token)
+            second.send("join", invite=player.view["invite"], name="Can")
             second.wait_for("view")
             with server.client.websocket_connect("/socket", headers=ORIGIN) as third:
                 assert json.loads(third.receive_text())["code"] == "too_many_connections"

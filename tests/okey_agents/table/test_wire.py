@@ -282,16 +282,21 @@ def test_a_process_that_may_open_few_files_has_smaller_limits_in_the_same_propor
     assert fitted(Limits(), 0).connections_per_address > 0
 
 
-def test_a_seat_is_open_in_so_many_pages_and_no_more() -> None:
-    with local_server(limits=Limits(connections_per_seat=2)) as server, server.player() as first:
+def test_of_several_pages_for_one_seat_the_newest_plays() -> None:
+    with local_server() as server, server.player() as first:
         first.create()
-        with server.player() as second, server.player() as third:
-            for page in (second, third):
-                page.send("sit", token=first.token)
-                page.wait_for("view")
-            assert first.wait_for("error")["code"] == "too_many_connections"
+        with server.player() as second:
+            second.send("sit", token=first.token)
+            second.wait_for("view")
+            assert first.wait_for("error")["code"] == "elsewhere"
+            with pytest.raises(WebSocketDisconnect):
+                first.hear()
+            second.until_my_turn()
+            tile = next(filter(None, second.round["rack"]))
+            second.act("draw" if second.round["phase"] == "draw" else f"throw {tile}")
+            assert second.hear()["type"] == "view"
             [session] = server.tables.sessions.values()
-            assert len(session.listeners) <= 2
+            assert session.table.seats[0].here == 1
 
 
 @pytest.mark.heavy
@@ -416,12 +421,22 @@ def test_every_field_of_every_message_with_every_wrong_type(caplog: pytest.LogCa
         "start": ["x"],
         "ready": ["x"],
         "record": ["x"],
+        "invitation": ["link"],
+        "games": ["me", "ask", "record", "round"],
     }
-    settings = ["preset", "switches", "rack_check", "pace", "seats"]
+    settings = ["preset", "switches", "rack_check", "pace", "clock", "seats"]
     with local_server() as server, server.player() as player:
         rack = player.create()["round"]["rack"]
         moves = server.tables.sessions[player.view["table"]].table.moves
-        good = {"action": "draw", "at": moves + 99, "places": rack, "down": [], "round": 1}
+        good = {
+            "action": "draw",
+            "at": moves + 99,
+            "places": rack,
+            "down": [],
+            "round": 1,
+            "me": "x" * 20,
+            "ask": "replay",
+        }
         for kind, names in fields.items():
             for name in names:
                 for wrong in WRONG:

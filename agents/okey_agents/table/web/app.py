@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.routing import Mount, WebSocketRoute
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -49,7 +51,15 @@ def make_app(server: TableServer, hosts: Collection[str] = ()) -> Starlette:
         yield
         await server.close()
 
-    routes = [WebSocketRoute("/socket", socket), Mount("/", _WithHeaders(StaticFiles(directory=STATIC, html=True)))]
+    async def host(request: Request) -> Response:
+        """Whether the page may connect under its name: the answer to a handshake cannot say so to the page."""
+        return Response(status_code=204 if is_allowed(request.headers.get("host", ""), allowed) else 403)
+
+    routes = [
+        WebSocketRoute("/socket", socket),
+        Route("/host", host),
+        Mount("/", _WithHeaders(StaticFiles(directory=STATIC, html=True))),
+    ]
     return Starlette(routes=routes, lifespan=lifespan)
 
 
@@ -77,8 +87,11 @@ def same_origin(headers: Mapping[str, str], allowed: Collection[str]) -> bool:
     False
     """
     host = headers.get("host", "")
-    if headers.get("origin") not in (f"http://{host}", f"https://{host}"):
-        return False
+    return headers.get("origin") in (f"http://{host}", f"https://{host}") and is_allowed(host, allowed)
+
+
+def is_allowed(host: str, allowed: Collection[str]) -> bool:
+    """Whether browsers may connect under the name in a header `Host`: one that is allowed, or a plain address."""
     name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
     name = name.strip("[]").lower()
     if name in allowed:

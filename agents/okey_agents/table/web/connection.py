@@ -14,6 +14,8 @@ from typing import Any, TypeGuard
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from okey_agents.table.web.addresses import qr_svg
+from okey_agents.table.web.games import person_of
 from okey_agents.table.web.guests import address_of
 from okey_agents.table.web.message import read_message, short
 from okey_agents.table.web.rack import PLACES
@@ -30,6 +32,8 @@ _TOO_BIG = 1009
 """The code with which a connection is closed whose message is larger than a frame may be."""
 _LAST_WORDS = 0.5
 """Seconds in which the last message is sent to a connection that is closed."""
+_MOST_LINK = 300
+"""Characters of an invitation that is shown as a QR code."""
 _MISTAKE = "the server has made a mistake; nothing has changed"
 
 
@@ -70,7 +74,8 @@ class Connection:
         self._messages = _Budget(server.limits.burst, server.limits.messages_per_second)
         self._patience = _Budget(server.limits.tolerance, 1.0)
         self._created = 0
-        self._making: asyncio.Task[None] | None = None
+        self._making: dict[str, asyncio.Task[None]] = {}
+        """By kind: the message that is being made."""
 
     @property
     def seated(self) -> bool:
@@ -107,7 +112,8 @@ class Connection:
                 await self._websocket.close(1013)
             return
         bots, stand_in = list(self._server.bots), self._server.stand_in
-        self.send({"type": "welcome", "bots": bots, "stand_in": stand_in, "rules": rules_form()})
+        places = self._server.addresses
+        self.send({"type": "welcome", "bots": bots, "stand_in": stand_in, "rules": rules_form(), "addresses": places})
         tasks = [asyncio.create_task(step) for step in (self._write(), self._read(), self._too_slow.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -180,7 +186,10 @@ class Connection:
 
     def _handle(self, message: dict[str, Any]) -> None:
         kind = message.pop("type")
-        if kind == "hello":  # a page that waits at its first screen
+        if kind == "hello":  # a page that waits at its first screen, or somebody who is there again
+            if self._session is not None:
+                self._session.table.wake(self.seat)
+                self._server.changed(self._session)
             return
         if kind in _BEFORE_A_TABLE:
             getattr(self, f"_{kind}")(message)
@@ -201,21 +210,33 @@ class Connection:
             raise Refused("malformed", f"settings={short(settings)}: expected an object")
         session, seat, token = self._server.create(settings, message.get("name", ""), self.address)
         self._created += 1
-        self._sit_down(session, seat, token)
+        self._sit_down(session, seat, token, message.get("me"))
 
     def _join(self, message: dict[str, Any]) -> None:
         session, seat, token = self._server.join(message.get("invite"), message.get("name", ""))
-        self._sit_down(session, seat, token)
+        self._sit_down(session, seat, token, message.get("me"))
 
     def _sit(self, message: dict[str, Any]) -> None:
         token = message.get("token")
         session, seat = self._server.sit(token)
         self._sit_down(session, seat, str(token))
 
-    def _sit_down(self, session: Session, seat: int | None, token: str) -> None:
+    def _games(self, message: dict[str, Any]) -> None:
+        person = person_of(message.get("me"))
+        ask, record, number = message.get("ask"), message.get("record"), message.get("round", 1)
+        if person is None or not isinstance(ask, str) or ask not in _ASKS or not _is_whole(number):
+            raise Refused("malformed", f"expected me, ask={' or '.join(map(repr, _ASKS))}, a record, and a round")
+        given = {"list": (person,), "replay": (person, record, number)}.get(ask, (person, record))
+        self._send_later(ask, getattr(self._server, _ASKS[ask])(*given))
+
+    def _sit_down(self, session: Session, seat: int | None, token: str, me: Any = None) -> None:
+        person = person_of(me)
+        if seat is not None and person is not None:
+            session.table.seats[seat].person = person
         self._leave()
         self.seat, self._session = seat, session
-        self.send({"type": "seated", "table": session.table.id, "seat": seat, "token": token})
+        now = int(time.time() * 1000)  # the page's clock may differ
+        self.send({"type": "seated", "table": session.table.id, "seat": seat, "token": token, "now": now})
         self._server.enter(session, self)
 
     def _leave(self, *, for_good: bool = False) -> None:
@@ -257,17 +278,23 @@ class Connection:
     def _whole(self, session: Session, _: dict[str, Any]) -> None:
         session.send_whole(self)
 
+    def _invitation(self, session: Session, message: dict[str, Any]) -> None:
+        link = message.get("link")
+        if not isinstance(link, str) or len(link) > _MOST_LINK or not link.endswith(f"#i={session.table.invite}"):
+            raise Refused("malformed", f"link={short(link)}: expected the invitation to this table")
+        self.send({"type": "invitation", "link": link, "svg": qr_svg(link)})
+
     def _ready(self, session: Session, _: dict[str, Any]) -> None:
         session.table.ready(self.seat)
         self._server.changed(session)
 
     def _hint(self, session: Session, _: dict[str, Any]) -> None:
-        self._send_later(self._server.hint(session, self._my_seat()))
+        self._send_later("hint", self._server.hint(session, self._my_seat()))
 
-    def _send_later(self, message: Coroutine[Any, Any, dict[str, Any]]) -> None:
-        """Make a message beside the loop and send it. While one is being made, further ones are dropped."""
-        if self._making is None or self._making.done():
-            self._making = asyncio.create_task(self._send_made(message))
+    def _send_later(self, kind: str, message: Coroutine[Any, Any, dict[str, Any]]) -> None:
+        """Make a message beside the loop and send it. While one of its kind is being made, further ones are dropped."""
+        if kind not in self._making or self._making[kind].done():
+            self._making[kind] = asyncio.create_task(self._send_made(message))
         else:
             message.close()
 
@@ -289,7 +316,7 @@ class Connection:
     def _record(self, session: Session, _: dict[str, Any]) -> None:
         if not session.table.match.over:  # it holds the seed, from which the rounds to come are dealt
             raise Refused("no_record", "the match is not over: expected a request for the record after its end")
-        self._send_later(self._server.record(session.table))
+        self._send_later("record", self._server.record(session.table))
 
     def _my_seat(self) -> int:
         if self.seat is None:
@@ -301,5 +328,15 @@ def _is_whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-_BEFORE_A_TABLE = frozenset({"create", "join", "sit"})
-_AT_A_TABLE = frozenset({"leave_table", "start", "act", "arrange", "whole", "ready", "hint", "replay", "record"})
+_ASKS = {
+    "list": "games",
+    "replay": "replay_game",
+    "export": "export_game",
+    "forget": "forget_game",
+    "review": "review_game",
+}
+"""What the page may ask of earlier matches, and the method of the server that answers."""
+_BEFORE_A_TABLE = frozenset({"create", "join", "sit", "games"})
+_AT_A_TABLE = frozenset(
+    {"leave_table", "start", "act", "arrange", "whole", "ready", "hint", "replay", "record", "invitation"}
+)

@@ -23,6 +23,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+_Written = tuple[Match, tuple[str, ...], Mapping[str, Mapping[str, Any]]]
+"""A match, the names of its players, and by person what is kept of it for them."""
+
 _log = logging.getLogger(__name__)
 
 _MOST_WAITING = 500
@@ -53,7 +56,7 @@ class Keeper:
         self._most_records, self._most_bytes = records, record_bytes
         self._thread = ThreadPoolExecutor(1, "okey-disk")
         self._rows: dict[str, str | None] = {}
-        self._records: dict[str, tuple[Match, tuple[str, ...]]] = {}
+        self._records: dict[str, _Written] = {}
         self._fault: str | None = None
 
     def load(self) -> list[tuple[str, dict[str, Any]]]:
@@ -74,12 +77,21 @@ class Keeper:
         """Have a table written, or removed if `kept` is None."""
         self._rows[key] = kept
 
-    def add_record(self, name: str, match: Match, players: tuple[str, ...]) -> None:
-        """Have the record of a match written whose current round is over, under the name of a file."""
+    def add_record(
+        self, name: str, match: Match, players: tuple[str, ...], games: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
+        """Have the record of a match written whose current round is over.
+
+        Args:
+            name: of the file.
+            match: the match.
+            players: their names.
+            games: once the match is over, by person what is kept of it for them.
+        """
         frozen = copy.copy(match)  # rounds that are over do not change, but the current one is dealt again
         frozen.earlier, frozen.round = list(match.earlier), copy.deepcopy(match.round)
         self._records.pop(name, None)
-        self._records[name] = (frozen, players)
+        self._records[name] = (frozen, players, games or {})
         if len(self._records) > _MOST_WAITING:
             oldest = next(iter(self._records))
             del self._records[oldest]
@@ -87,7 +99,18 @@ class Keeper:
 
     def has_record(self, name: str) -> bool:
         """Whether there is a file of this name."""
-        return self._folder is not None and self._path(name).exists()
+        return self._folder is not None and self.path(name).exists()
+
+    async def games(self, person: str) -> list[dict[str, Any]]:
+        """The matches that a person has played and whose records are there, the latest first."""
+        loop = asyncio.get_running_loop()
+        games = await loop.run_in_executor(self._thread, self._store.games, person)
+        return [game for game in games if self.has_record(game["record"])]
+
+    async def keep_game(self, person: str, record: str, kept: Mapping[str, Any] | None) -> None:
+        """Keep a person's match, or with None forget it; its record stays for the others who have played it."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._thread, self._store.keep_game, person, record, kept)
 
     async def write(self, running: Collection[str]) -> None:
         """Write what has been added; `running` names the records of matches that go on, which are not removed."""
@@ -107,10 +130,10 @@ class Keeper:
     def _write(
         self,
         rows: Mapping[str, str | None],
-        records: Mapping[str, tuple[Match, tuple[str, ...]]],
+        records: Mapping[str, _Written],
         running: Collection[str],
         faults: list[Exception],
-    ) -> tuple[dict[str, str | None], dict[str, tuple[Match, tuple[str, ...]]]]:
+    ) -> tuple[dict[str, str | None], dict[str, _Written]]:
         """Write, and return what could not be written."""
         failed_rows, failed_records = dict(rows), dict(records)
         try:
@@ -118,9 +141,11 @@ class Keeper:
             failed_rows.clear()
         except Exception as error:
             faults.append(error)
-        for name, (match, players) in records.items():
+        for name, (match, players, games) in records.items():
             try:
                 self._write_record(name, match, players)
+                for person, game in games.items():
+                    self._store.keep_game(person, name, game)
                 del failed_records[name]
             except Exception as error:
                 faults.append(error)
@@ -131,7 +156,7 @@ class Keeper:
 
     def _write_record(self, name: str, match: Match, players: tuple[str, ...]) -> None:
         text = text_of(match, players)
-        path = self._path(name)
+        path = self.path(name)
         part = path.with_suffix(".part")
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         part.unlink(missing_ok=True)
@@ -153,7 +178,8 @@ class Keeper:
                 path.unlink()
                 count, size = count - 1, size - length
 
-    def _path(self, name: str) -> Path:
+    def path(self, name: str) -> Path:
+        """The file of a record; the server keeps records."""
         assert self._folder is not None
         return self._folder / f"{name}.jsonl"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import uvicorn
 
+from okey_agents.table.web.addresses import page_at, print_qr, reachable
 from okey_agents.table.web.app import make_app
 from okey_agents.table.web.door import Listener, fitted, protocols
 from okey_agents.table.web.table_server import Limits, TableServer
@@ -53,9 +54,12 @@ def serve(
     with listening(host, port) as listener:
         port = listener.getsockname()[1]
         tables = TableServer(data, bots, fitted(Limits()), processes=True)
-        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{port}/"
+        tables.addresses = reachable(host, port)
+        address = page_at({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port)
         print(f"The table is at {address} (Ctrl-C ends it; tables are kept in {data})", flush=True)
+        if tables.addresses:
+            print("Others reach it at", *tables.addresses, flush=True)
+            print_qr(tables.addresses[0])
         server = uvicorn.Server(configuration(tables, {*names, host}))
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(_serve(server, listener, address if browser else None))

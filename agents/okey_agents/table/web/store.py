@@ -31,6 +31,8 @@ class Store:
             with self._file:
                 self._file.execute("CREATE TABLE IF NOT EXISTS tables (id TEXT PRIMARY KEY, kept TEXT NOT NULL)")
                 self._file.execute("CREATE TABLE IF NOT EXISTS set_aside (id TEXT, kept TEXT, why TEXT)")
+                columns = "person TEXT, record TEXT, kept TEXT, PRIMARY KEY (person, record)"
+                self._file.execute(f"CREATE TABLE IF NOT EXISTS games ({columns})")
         except sqlite3.DatabaseError as error:
             self.close()
             raise ValueError(
@@ -90,6 +92,27 @@ class Store:
                     self._file.execute("DELETE FROM tables WHERE id = ?", (key,))
                 else:
                     self._file.execute("INSERT OR REPLACE INTO tables VALUES (?, ?)", (key, kept))
+
+    def games(self, person: str) -> list[dict[str, Any]]:
+        """The matches that a person has played to their end, the latest first, as `keep_game` was given them."""
+        if self._file is None:
+            return []
+        rows = self._execute("SELECT kept FROM games WHERE person = ? ORDER BY rowid DESC", (person,))
+        return [json.loads(kept) for (kept,) in rows]
+
+    def keep_game(self, person: str, record: str, kept: Mapping[str, Any] | None) -> None:
+        """Keep a person's match, or with None forget it."""
+        if self._file is None:
+            return
+        with self._file:
+            if kept is None:
+                self._execute("DELETE FROM games WHERE person = ? AND record = ?", (person, record))
+            else:
+                command = (
+                    "INSERT INTO games VALUES (?, ?, ?) "
+                    "ON CONFLICT (person, record) DO UPDATE SET kept = excluded.kept"  # it keeps its place in the order
+                )
+                self._execute(command, (person, record, json.dumps(kept)))
 
     def close(self) -> None:
         """Close the file."""

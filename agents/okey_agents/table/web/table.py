@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from okey_agents.table.web.fair import new_secret
 from okey_agents.table.web.rack import PLACES, Rack, fault_of
 from okey_agents.table.web.refusal import Refused
 from okey_agents.table.web.settings import PERSON, Settings, player_name
@@ -30,7 +31,16 @@ Kept = TypeVar("Kept")
 _VERSION = 1
 _TOKEN_BYTES = 24
 _NEXT_MATCH = 2**64 - 1  # index under a match's seed from which the next one's derives; rounds and bots count up from 0
-_BOT_NAMES = ("Defne", "Kerem", "Zeynep", "Emre")
+BOT_NAMES = ("Defne", "Kerem", "Zeynep", "Emre")
+"""Of bots, by seat, also of those that play on free chairs."""
+BANK = 60.0
+"""Seconds that a person has in a round beyond those of the turns."""
+NEXT_ROUND = 20.0
+"""Seconds after which the next round begins by itself, at a table with a clock."""
+PATIENCE = 60.0
+"""At a table without a clock, the same, counted from the first person who asks for the next round."""
+_ASLEEP = 2
+"""Turns in a row that a bot had to play, after which it plays at once until the person does something."""
 
 
 class Seat:
@@ -39,13 +49,19 @@ class Seat:
     def __init__(self, who: str, number: int) -> None:
         self.bot = None if who == PERSON else who
         """The name of the bot whose seat this is; None: a person's seat."""
-        self.name = _BOT_NAMES[number] if self.bot else ""
+        self.name = BOT_NAMES[number] if self.bot else ""
         self.token: str | None = None
         """The secret with which the person comes back; None: nobody has taken the seat yet."""
+        self.person: str | None = None
+        """Under which the matches of this person's browser are kept (`games`); None: they are not."""
         self.here = 0
         """Open connections of that person."""
         self.away_since: float | None = -math.inf
         """When the last of these connections closed, by the monotonic clock; None while one is open."""
+        self.bank = BANK
+        """Seconds left in this round beyond those of the turns."""
+        self.missed = 0
+        """Turns in a row for which the time was not enough."""
         self.ready = False
         self.replaced: dict[str, Any] | None = None
         """If the seat's last move was another bot's: `moves` before it, the `bot` that made it, and `why`."""
@@ -59,12 +75,18 @@ class Table:
         settings: rules, rack check, pace and seats.
         seed: settles the deals of its first match.
         make_match: tests give chosen positions.
+        grace: seconds after which a bot plays for a person whose connection has closed.
         new_seed: gives the seeds of later matches; None: they follow from `seed`. A server that gives out records needs
             it, because a record tells the seed of its match.
     """
 
     def __init__(
-        self, settings: Settings, seed: int, make_match: MakeMatch = Match, new_seed: NewSeed | None = None
+        self,
+        settings: Settings,
+        seed: int,
+        make_match: MakeMatch = Match,
+        new_seed: NewSeed | None = None,
+        grace: float = 20.0,
     ) -> None:
         self.id = secrets.token_urlsafe(6)
         self.invite = secrets.token_urlsafe(_TOKEN_BYTES)
@@ -80,11 +102,14 @@ class Table:
         self.touched = time.time()
         """When the table last changed, in seconds since the epoch."""
         self._make_match = make_match
+        self._grace = grace
         self._new_seed = new_seed or (lambda: derive_seed(self.seed, _NEXT_MATCH))
         self._begin_match(seed)
 
     def _begin_match(self, seed: int) -> None:
         self.seed = seed
+        self.secret = new_secret(seed)
+        """From which the deals of this match follow; its hash is shown at once, and itself after the match."""
         self.match = self._make_match(self.settings.rules, seed)
         self.record_name = f"{time.strftime('%Y-%m-%d')}-{secrets.token_urlsafe(12)}"
         """Under which the record of this match is kept. It cannot be guessed, because a record tells the seed."""
@@ -97,6 +122,8 @@ class Table:
             seat.rack = Rack.dealt(list(kinds_of(self.match.round.racks[number])), self.match.round.okey)
             seat.ready = False
             seat.replaced = None
+            seat.bank = BANK
+        self._start_clock()
 
     # --- coming and going --------------------------------------------------------------------------------
 
@@ -111,23 +138,26 @@ class Table:
                 seat.token, seat.name = secrets.token_urlsafe(_TOKEN_BYTES), name
                 self._touch()
                 if all(other.bot or other.token for other in self.seats):
-                    self.started = True
+                    self._start()
                 return number, seat.token
         raise Refused("table_full", "every seat at this table is taken")
 
     def start_watching(self) -> str:
         """Start a table of four bots for somebody who watches; returns the token to come back with."""
         self.watch_token = secrets.token_urlsafe(_TOKEN_BYTES)
-        self.started = True
+        self._start()
         return self.watch_token
 
     def connect(self, number: int | None) -> None:
         """Count a connection that has opened, by its seat (None: it watches)."""
+        if not self.occupied:  # nothing was played, and no clock ran
+            self._start_clock()
         if number is None:
             self.watchers += 1
         else:
             self.seats[number].here += 1
             self.seats[number].away_since = None
+            self.wake(number)
         self._touch()
 
     def disconnect(self, number: int | None, *, for_good: bool = False) -> None:
@@ -169,15 +199,72 @@ class Table:
         """Moves of this match so far. A player's message names this number, so that a late message is recognized."""
         return sum(map(len, self.played))
 
-    def bot_to_move(self, grace: float) -> int | None:
-        """The seat to move if a bot plays it: a bot's, or that of a person who has been away for `grace` seconds."""
+    def bot_plays(self, number: int) -> bool:
+        """Whether a bot plays a seat: a bot's, a free one, or that of a person who has gone or who has missed turns."""
+        seat = self.seats[number]
+        if seat.bot is not None or seat.token is None or seat.missed >= _ASLEEP:
+            return True
+        return seat.away_since is not None and time.monotonic() - seat.away_since >= self._grace
+
+    def bot_to_move(self) -> int | None:
+        """The seat to move if a bot plays it, or plays this turn because its time is up."""
+        turn = self.match.round.turn
         if self.stage != "play" or not self.occupied:
             return None
-        seat = self.seats[self.match.round.turn]
-        if seat.bot is not None or seat.token is None:
-            return self.match.round.turn
-        away = seat.away_since is not None and time.monotonic() - seat.away_since >= grace
-        return self.match.round.turn if away else None
+        return turn if self.bot_plays(turn) or self._is_late(turn) else None
+
+    # --- the clock ---------------------------------------------------------------------------------------
+
+    def _start_clock(self) -> None:
+        self._began, self.began_at = time.monotonic(), time.time()
+
+    def _is_late(self, number: int) -> bool:
+        clock = self.settings.clock
+        return clock > 0 and time.monotonic() - self._began >= clock + self.seats[number].bank
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the person to move may take, or the next round waits, counted from `began_at`; None: for ever."""
+        turn = self.match.round.turn
+        if self.stage == "round_over":
+            asked = any(seat.ready for seat in self.seats)
+            return NEXT_ROUND if self.settings.clock else PATIENCE if asked else None
+        if not self.settings.clock or self.stage != "play" or self.bot_plays(turn):
+            return None
+        return self.settings.clock + self.seats[turn].bank
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until `time_up` is to be called; None: never, as the table stands."""
+        left = None if self.seconds is None or not self.occupied else self._began + self.seconds - time.monotonic()
+        return left if left is not None and left > 0 else None
+
+    def time_up(self) -> None:
+        """Begin the next round if it has waited long enough. A turn whose time is up is left to `bot_to_move`."""
+        waited = time.monotonic() - self._began
+        if self.stage == "round_over" and self.seconds is not None and waited >= self.seconds:
+            self._go_on()
+
+    def wake(self, number: int | None) -> None:
+        """Take note that the person of a seat is there: a bot that played for them does so no longer."""
+        if number is None:
+            return
+        seat = self.seats[number]
+        if (
+            self.stage == "play"
+            and self.match.round.turn == number
+            and (seat.missed >= _ASLEEP or self._is_late(number))
+        ):
+            self._start_clock()
+        seat.missed = 0
+
+    def _count_time(self, number: int) -> None:
+        """Take the time of a turn that has ended from the person's bank, and start the next turn's."""
+        seat, late = self.seats[number], self._is_late(number)
+        if not self.bot_plays(number):
+            seat.missed = seat.missed + 1 if late else 0
+            seat.bank -= min(seat.bank, max(0.0, time.monotonic() - self._began - self.settings.clock))
+        self._start_clock()
 
     # --- play --------------------------------------------------------------------------------------------
 
@@ -189,8 +276,12 @@ class Table:
         """
         if self.started:
             raise Refused("round_running", "the table has begun already")
-        self.started = True
+        self._start()
         self._touch()
+
+    def _start(self) -> None:
+        self.started = True
+        self._start_clock()
 
     def act(self, number: int, text: str, at: int, place: int | None) -> None:
         """Do the action that a player asks for.
@@ -220,6 +311,7 @@ class Table:
             self._check_without_tile(action)
         else:
             self._check_with_tile(number, action, kind, place)
+        self.wake(number)
         self.play(action, place)
 
     def play(self, action: int, place: int | None = None) -> None:
@@ -239,6 +331,8 @@ class Table:
                 rack.add(kind_text(kind, round.okey), place)
             elif change[kind] < 0:
                 rack.remove(kind_text(kind, round.okey), place)
+        if round.over or round.turn != mover:
+            self._count_time(mover)
         self._touch()
 
     def _check_without_tile(self, action: int) -> None:
@@ -303,14 +397,19 @@ class Table:
         if not self.round_ended:
             raise Refused("round_running", "the round is not over")
         if number is not None:
+            if not self.settings.clock and not any(seat.ready for seat in self.seats):
+                self._start_clock()
             self.seats[number].ready = True
+            self.wake(number)
         self._touch()
         self._continue_if_ready(asked=True)
 
     def _continue_if_ready(self, *, asked: bool = False) -> None:
         here = [seat for seat in self.seats if seat.here]
-        if not all(seat.ready for seat in here) or not (here or asked):
-            return
+        if all(seat.ready for seat in here) and (here or asked):
+            self._go_on()
+
+    def _go_on(self) -> None:
         if self.match.over:
             self._begin_match(self._new_seed())
         else:
@@ -335,12 +434,14 @@ class Table:
             "started": self.started,
             "touched": self.touched,
             "seed": self.seed,
+            "secret": self.secret,
             "record": self.record_name,
             "played": self.played,
             "seats": [
                 {
                     "name": seat.name,
                     "token": seat.token,
+                    "person": seat.person,
                     "ready": seat.ready,
                     "places": seat.rack.places,
                     "down": sorted(seat.rack.down),
@@ -368,13 +469,17 @@ class Table:
         self.record_name = _a(str, saved.get("record", self.record_name), "record")
         if not re.fullmatch(r"[\w-]+", self.record_name):
             raise ValueError(f"record={self.record_name!r}: expected the name of a file without its suffix")
+        self.secret = _a(str, saved.get("secret", self.secret), "secret")
+        if not self.secret.startswith(f"{self.seed}-"):
+            raise ValueError(f"secret={self.secret!r}: expected one of the seed {self.seed}")
         self._deal_racks()
         self.started, self.touched = _a(bool, saved["started"], "started"), float(saved["touched"])
         if not math.isfinite(self.touched):
             raise ValueError(f"touched={self.touched}: expected seconds since the epoch")
         for seat, kept in zip(self.seats, _a(list, saved["seats"], "seats"), strict=True):
-            seat.name = player_name(_a(str, kept["name"], "name")) if kept["name"] else ""
+            seat.name = player_name(_a(str, kept["name"], "name"))
             seat.token = None if kept["token"] is None else _a(str, kept["token"], "token")
+            seat.person = None if kept.get("person") is None else _a(str, kept["person"], "person")
             seat.ready = _a(bool, kept["ready"], "ready")
             seat.rack.arrange(_a(list, kept["places"], "places"), _a(list, kept["down"], "down"))
 

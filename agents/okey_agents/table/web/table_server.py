@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from okey_agents.coach.advice import WORLDS
 from okey_agents.table.web.changes import changes
+from okey_agents.table.web.games import lines_of, replay_in, review_in
 from okey_agents.table.web.guests import Guests
 from okey_agents.table.web.hint import hint_for
 from okey_agents.table.web.keeper import Keeper, text_of
@@ -54,7 +55,6 @@ class Limits:
     connections: int = 400
     """WebSockets; when there are as many, the one that has been silent longest and sits nowhere makes room."""
     connections_per_address: int = 300
-    connections_per_seat: int = 8
     sockets: int = 600
     """Connections of any kind; fewer if the system allows fewer open files."""
     sockets_per_address: int = 450
@@ -75,6 +75,7 @@ class Limits:
     bot_seconds: float = 10.0
     """Seconds that a bot has for a move; a slower move is replaced."""
     hint_seconds: float = 30.0
+    review_seconds: float = 600.0
     bot_failures: int = 3
     """Moves of a bot that failed in one match after which it is not asked any more."""
     bot_processes: int = 3
@@ -106,6 +107,8 @@ class Session:
         """From where it was set up; empty: before the server's start."""
         self.listeners: dict[Listener, None] = {}
         """In the order in which they came."""
+        self.timer: asyncio.TimerHandle | None = None
+        """Rings when the time of a turn is up."""
         self.runner: asyncio.Task[None] | None = None
         """Makes bots ready and plays their moves."""
         self.bot_seeds: dict[tuple[int, str], int] = {}
@@ -179,6 +182,8 @@ class TableServer:
         self.stand_in = strongest(self.bots)
         """The bot that plays for people who are away."""
         self.sessions: dict[str, Session] = {}
+        self.addresses: list[str] = []
+        """Under which other machines reach the page; empty: none does, or it is not known."""
         self.guests = Guests(self.limits)
         """Who is connected, and from where."""
         self._make_match = make_match
@@ -190,6 +195,7 @@ class TableServer:
         """Set when kernels are compiled and kept tables restored; the first start of all compiles for a minute."""
         self._bots = Pool(self.limits.bot_processes, 1, process=processes)
         self._coach = Pool(self.limits.hint_processes, process=processes)
+        self._reviewing = asyncio.Lock()
         self._spare: Bot | None = None
         """Plays in this process where another bot has failed."""
         self._changed: set[str] = set()
@@ -269,7 +275,7 @@ class TableServer:
         own = [session for session in self.sessions.values() if session.address == address]
         if address and len(own) >= self.limits.tables_per_address:
             self._drop_stalest(own)
-        table = Table(settings, self._new_seed(), self._make_match, self._new_seed)
+        table = Table(settings, self._new_seed(), self._make_match, self._new_seed, self.limits.grace)
         session = self.sessions[table.id] = Session(table, address)
         if PERSON in settings.seats:
             seat, token = table.take_seat(shown)
@@ -303,10 +309,10 @@ class TableServer:
         raise Refused("bad_token", "no seat has this token")
 
     def enter(self, session: Session, listener: Listener) -> None:
-        """Add a connection to a table."""
-        seated = [other for other in session.listeners if other.seat == listener.seat]
-        if listener.seat is not None and len(seated) >= self.limits.connections_per_seat:
-            seated[0].close("too_many_connections", "this seat has been opened in too many other pages")
+        """Add a connection to a table. Of several pages for one seat the newest plays, and the others are closed."""
+        for other in list(session.listeners) if listener.seat is not None else []:
+            if other.seat == listener.seat:
+                other.close("elsewhere", "this seat has been opened in another page, which plays on")
         session.table.connect(listener.seat)
         session.enter(listener)
         self.changed(session)
@@ -318,7 +324,7 @@ class TableServer:
         self.changed(session)
         if not for_good:  # look again when the grace is over
             loop = asyncio.get_running_loop()
-            loop.call_later(self.limits.grace + 0.01, self._start_bots, session)
+            loop.call_later(self.limits.grace + 0.01, self.changed, session)
 
     def _drop_stalest(self, sessions: Sequence[Session]) -> None:
         """Drop the table that has not changed for longest, and for an hour, and has nobody at it.
@@ -342,19 +348,32 @@ class TableServer:
 
     def _tell(self, session: Session) -> None:
         session.broadcast()
+        self._set_timer(session)
         self.keep(session)
         table = session.table
         rounds = (table.record_name, table.match.rounds_played)
         if table.round_ended and session.recorded != rounds:
             session.recorded = rounds
-            self._keeper.add_record(table.record_name, table.match, _names(table))
+            games = lines_of(table, _names(table)) if table.match.over else {}
+            self._keeper.add_record(table.record_name, table.match, _names(table), games)
+
+    def _set_timer(self, session: Session) -> None:
+        if session.timer is not None:
+            session.timer.cancel()
+        left = session.table.seconds_left
+        ring = None if left is None else asyncio.get_running_loop().call_later(left + 0.01, self._time_up, session)
+        session.timer = ring
+
+    def _time_up(self, session: Session) -> None:
+        session.table.time_up()
+        self.changed(session)
 
     def keep(self, session: Session) -> None:
         """Have the next write to disk include this table."""
         self._changed.add(session.table.id)
 
     def _start_bots(self, session: Session) -> None:
-        to_move = session.table.bot_to_move(self.limits.grace) is not None
+        to_move = session.table.bot_to_move() is not None
         if session.runner is None and (to_move or (session.table.occupied and self._unprepared(session))):
             session.runner = asyncio.create_task(self._run_bots(session))
 
@@ -391,13 +410,13 @@ class TableServer:
 
     async def _play_bots(self, session: Session) -> None:
         table = session.table
-        while (seat := table.bot_to_move(self.limits.grace)) is not None:
+        while (seat := table.bot_to_move()) is not None:
             moves = table.moves
             await asyncio.sleep(PACES[table.settings.pace])
-            if table.moves != moves or table.bot_to_move(self.limits.grace) != seat:
+            if table.moves != moves or table.bot_to_move() != seat:
                 continue
             action, why = await self._move_of_bot(session, seat, table.match.round.observe(seat))
-            if table.moves != moves or table.bot_to_move(self.limits.grace) != seat:
+            if table.moves != moves or table.bot_to_move() != seat:
                 continue  # the person came back while the bot chose its move
             by = {"moves": moves, "bot": self.stand_in, "why": why}
             table.seats[seat].replaced = by if why else None
@@ -470,6 +489,56 @@ class TableServer:
             raise Refused("no_hint", f"the coach has found no advice in {limit:g} seconds") from None
         return {"type": "hint", "moves": moves, **advice}
 
+    # --- earlier matches ---------------------------------------------------------------------------------
+
+    async def games(self, person: str) -> dict[str, Any]:
+        """The message with the matches that a person has played to their end."""
+        return {"type": "games", "games": await self._keeper.games(person)}
+
+    async def game(self, person: str, record: Any) -> dict[str, Any]:
+        """What is kept of one of a person's matches.
+
+        Raises:
+            Refused: the person has played no match with such a record, or it is not kept any more.
+        """
+        games = await self._keeper.games(person)
+        game = next((game for game in games if game["record"] == record), None)
+        if game is None:
+            raise Refused("no_game", "this match is not kept any more")
+        return game
+
+    async def replay_game(self, person: str, record: Any, number: int) -> dict[str, Any]:
+        """The message with the replay of a round of a person's match; faults as `game`, or there is no such round."""
+        game = await self.game(person, record)
+        replay = await asyncio.to_thread(replay_in, self._keeper.path(game["record"]), number)
+        return {"type": "replay", **replay, "record": record, "you": game["seat"], "players": game["players"]}
+
+    async def export_game(self, person: str, record: Any) -> dict[str, Any]:
+        """The message with the record of a person's match; faults as `game`."""
+        path = self._keeper.path((await self.game(person, record))["record"])
+        return {"type": "record", "text": await asyncio.to_thread(path.read_text, encoding="utf-8")}
+
+    async def forget_game(self, person: str, record: Any) -> dict[str, Any]:
+        """Forget a person's match, and return the message with those that stay; faults as `game`."""
+        await self._keeper.keep_game(person, (await self.game(person, record))["record"], None)
+        return await self.games(person)
+
+    async def review_game(self, person: str, record: Any) -> dict[str, Any]:
+        """Have the coach review a person's match, keep what it says, and return the message with all matches.
+
+        Raises:
+            Refused: as `game`; or the coach has not come to an end.
+        """
+        game = await self.game(person, record)
+        arguments = (self._keeper.path(game["record"]), game["seat"], self._worlds)
+        try:
+            async with self._reviewing:  # the other process is left for hints
+                said = await self._coach.call(_COACH, review_in, *arguments, limit=self.limits.review_seconds)
+        except (TimeoutError, Ended):
+            raise Refused("no_hint", "the coach has not come to the end of this match") from None
+        await self._keeper.keep_game(person, game["record"], {**game, "review": said})
+        return await self.games(person)
+
     # --- keeping -----------------------------------------------------------------------------------------
 
     def record(self, table: Table) -> Coroutine[Any, Any, dict[str, Any]]:
@@ -491,7 +560,7 @@ class TableServer:
                 settings = Settings.read(given, self.bots)
                 if type(kept["seed"]) is not int:
                     raise ValueError(f"seed={kept['seed']!r}: expected a whole number")
-                table = Table(settings, kept["seed"], self._make_match, self._new_seed)
+                table = Table(settings, kept["seed"], self._make_match, self._new_seed, self.limits.grace)
                 table.restore(kept)
                 if table.id != key:
                     raise ValueError(f"it holds the table {table.id}")

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from okey_agents.table.web.table import Table
+from okey_agents.table.web.fair import hash_of
+from okey_agents.table.web.table import BOT_NAMES, Table
 from okey_env import actions, hands
 from okey_env.engine.events import EVENTS, unpack_event
 from okey_env.observation import Observation
@@ -32,17 +33,20 @@ def view(table: Table, number: int | None) -> dict[str, Any]:
         "invite": table.invite if any(seat.bot is None and seat.token is None for seat in table.seats) else None,
         "seats": [
             {
-                "name": seat.name,
+                "name": seat.name or ("" if seat.token or not table.started else BOT_NAMES[i]),
                 "bot": seat.bot,
                 "taken": seat.bot is not None or seat.token is not None,
                 "here": seat.bot is not None or seat.here > 0,
+                "bot_plays": table.bot_plays(i),
                 "ready": seat.ready,
                 "score": scores[i],
                 "replaced": seat.replaced,
             }
             for i, seat in enumerate(table.seats)
         ],
+        "clock": _clock(table),
         "preparing": list(table.preparing),
+        "fair": {"hash": hash_of(table.secret), "secret": table.secret if match.over else None},
         "match": {
             "round": len(match.earlier) + 1,
             "over": match.over,
@@ -52,6 +56,13 @@ def view(table: Table, number: int | None) -> dict[str, Any]:
         "round": round_view(table, number) if table.started else None,
         "result": result(match.round) if match.round.over else None,
     }
+
+
+def _clock(table: Table) -> dict[str, int] | None:
+    """When the turn, or the wait for the next round, began, by the server's clock, and how long it may take; in ms."""
+    if table.seconds is None:
+        return None
+    return {"at": int(table.began_at * 1000), "for": int(table.seconds * 1000), "turn": table.settings.clock * 1000}
 
 
 def round_view(table: Table, number: int | None) -> dict[str, Any]:
@@ -151,6 +162,7 @@ def score_line(round: Round) -> dict[str, Any]:
         "ending": round.ending,
         "by_pairs": bool(round.fields["by_pairs"].item()),
         "by_okey": bool(round.fields["by_okey"].item()),
+        "shown_by": None if (shown_by := round.fields["shown_by"].item()) >= NUM_SEATS else shown_by,
     }
 
 

@@ -34,6 +34,32 @@ export function inserted(places, to, tile) {
   return next;
 }
 
+/** The first and the last place of the block of tiles in which a place lies: those of its row without a gap between them. */
+export function blockAt(places, place) {
+  const row = place - (place % ROW);
+  let [first, last] = [place, place];
+  while (first > row && places[first - 1] !== null) first--;
+  while (last < row + ROW - 1 && places[last + 1] !== null) last++;
+  return [first, last];
+}
+
+/** Moves a whole block so that the tile from one place comes to another; what stands there makes room, as the row allows. */
+export function movedBlock(places, from, to) {
+  const [first, last] = blockAt(places, from);
+  const block = places.slice(first, last + 1);
+  const next = [...places].fill(null, first, last + 1);
+  const row = to - (to % ROW);
+  const at = Math.max(row, Math.min(to - (from - first), row + ROW - block.length));
+  const [left, right] = [next.slice(row, at), next.slice(at, row + ROW)];
+  for (let i = 0; i < block.length; i++) {
+    if (right.includes(null)) right.splice(right.indexOf(null), 1);
+    else if (left.includes(null)) left.splice(left.lastIndexOf(null), 1);
+    else return [...places];
+  }
+  next.splice(row, ROW, ...left, ...block, ...right);
+  return next;
+}
+
 /** The player's order with the tiles that the rack holds now; a tile that stays does not move. */
 export function merged(mine, held) {
   const missing = count(held);
@@ -72,8 +98,8 @@ function count(places) {
   return numbers;
 }
 
-/** The tiles sorted by runs, groups or pairs, with gaps between what belongs together. */
-export function sorted(places, by, okey, wrap) {
+/** The tiles sorted by runs, groups or pairs, with gaps between what belongs together, and at most so many in a row if that can be. */
+export function sorted(places, by, okey, wrap, most = ROW) {
   const tiles = places.filter((tile) => tile !== null);
   const wilds = tiles.filter((tile) => tile[0] === "*"); // *- lies face down
   const plain = tiles.filter((tile) => tile[0] !== "*").map((text) => ({ text, ...played(text, okey) }));
@@ -84,8 +110,10 @@ export function sorted(places, by, okey, wrap) {
   const nearly = parts.filter((part) => part.length > 1 && part.length < whole).map(texts);
   const single = parts.filter((part) => part.length === 1).flat();
   single.sort(by === "groups" ? byNumber : byColour);
-  const rest = [...nearly, ...(single.length ? [texts(single)] : []), ...(wilds.length ? [wilds] : [])];
-  return laid([...blocks, ...rest]);
+  const pieces = []; // on short rows, single tiles in small pieces fill what is left of both
+  while (single.length) pieces.push(texts(single.splice(0, most < ROW ? 3 : ROW)));
+  const all = [...blocks, ...nearly, ...pieces, ...(wilds.length ? [wilds] : [])];
+  return laid(all, most) ?? laid(all, ROW) ?? filled(all.flat());
 }
 
 /** What a tile plays as: a false joker has the okey's face. */
@@ -144,20 +172,22 @@ function pairs(tiles) {
   return [...parts.values()].sort((a, b) => b.length - a.length);
 }
 
-/** Lays blocks on the two rows with gaps between them. If they do not fit, gaps are left out, the last ones first. */
-function laid(blocks) {
+const filled = (row, length = PLACES) => [...row, ...Array(length - row.length).fill(null)];
+
+/** Lays blocks on the two rows with gaps between them. If they do not fit, gaps are left out, the last ones first; null: they never fit. */
+function laid(blocks, most) {
   for (let tight = 0; tight <= blocks.length; tight++) {
     const rows = [[], []];
     const open = blocks.length - tight; // blocks from this one on have no gap before them
     const fits = blocks.every((block, i) => {
-      const row = rows.find((tiles) => tiles.length + block.length + (tiles.length && i < open ? 1 : 0) <= ROW);
+      const row = rows.find((tiles) => tiles.length + block.length + (tiles.length && i < open ? 1 : 0) <= ROW
+        && tiles.filter(Boolean).length + block.length <= most);
       if (!row) return false;
       if (row.length && i < open) row.push(null);
       row.push(...block);
       return true;
     });
-    if (fits) return rows.flatMap((row) => [...row, ...Array(ROW - row.length).fill(null)]);
+    if (fits) return rows.flatMap((row) => filled(row, ROW));
   }
-  const all = blocks.flat();
-  return [...all, ...Array(PLACES - all.length).fill(null)];
+  return null;
 }

@@ -1,4 +1,6 @@
-// Making elements: one function for HTML, one for the icons.
+// Making elements: one function for HTML, one for the icons, one for a small dialog.
+
+import { t } from "./words.js";
 
 /** An element. Attributes that begin with "on" are listeners; "html" is trusted markup of our own, never a player's text. */
 export function h(tag, attributes = {}, ...children) {
@@ -18,6 +20,20 @@ export function set(element, name, value) {
   if (value === null || value === undefined || value === false) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value === true ? "" : value);
 }
+
+/** Opens a dialog over the page, which closes by Escape or by a press beside it, and is removed then. */
+export function openDialog(label, ...children) {
+  const dialog = h("dialog", { class: "end", "aria-label": label, onclose: () => dialog.remove(), onpointerdown: (event) => {
+    const { left, right, top, bottom } = dialog.getBoundingClientRect();
+    if (event.clientX < left || event.clientX > right || event.clientY < top || event.clientY > bottom) dialog.close();
+  } }, h("div", {}, ...children, h("div", { class: "buttons" }, h("button", { class: "close-button", onclick: () => dialog.close() }, t.close))));
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Whether the system asks for less motion. */
+export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 const STROKE = 'fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"';
 const PATHS = {

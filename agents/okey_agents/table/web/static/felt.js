@@ -1,6 +1,6 @@
 // The table itself: players, their throws at the corners, the stock and the indicator in the middle, and tiles in flight.
 
-import { h, icon, set } from "./dom.js";
+import { h, icon, isStill, set } from "./dom.js";
 import { follow } from "./drag.js";
 import { clack } from "./sound.js";
 import { tileFigure, tileSvg } from "./tile.js";
@@ -12,7 +12,7 @@ const SEEN = 4; // throws shown on a heap
 const FLIGHT = 320; // ms
 
 export class Felt {
-  /** `page` answers to: act(what, place), drawTo(what, place), hover(target), tapped(what). */
+  /** `page` answers to: drawTo(what, place), hover(target), tapped(what), openThrows(). */
   constructor(page) {
     this.page = page;
     this.plates = SIDES.map((side) => h("div", { class: `plate ${side}` }));
@@ -24,7 +24,9 @@ export class Felt {
     });
     this.indicator = h("div", { class: "shown" });
     this.wild = h("div", { class: "shown" });
-    this.status = h("p", { class: "status" });
+    this.says = h("span", {});
+    this.clock = h("b", { class: "clock", role: "timer", hidden: true });
+    this.status = h("p", { class: "status" }, this.says, this.clock);
     this.element = h("section", { class: "felt" },
       h("div", { class: "star", "aria-hidden": "true" }),
       this.plates, this.heaps,
@@ -34,17 +36,13 @@ export class Felt {
 
   heap(corner, side) {
     const what = ["throw", null, null, "take"][side];
-    return h(what ? "button" : "div", {
+    const tap = (event) => (!what || event.target.closest(".count") ? this.page.openThrows() : this.page.tapped(what));
+    return h("button", {
       class: `heap ${corner}`,
       "data-drop": what === "throw" ? "throw" : null,
-      role: what ? null : "img",
-      onpointerdown: what && ((event) => (what === "take" ? this.pull(event, "take") : this.press(event))),
-      onclick: what && ((event) => event.detail === 0 && this.page.tapped(what)),
+      onpointerdown: (event) => (what === "take" && !event.target.closest(".count") ? this.pull(event, "take") : follow(event, { tap: () => tap(event) })),
+      onclick: (event) => event.detail === 0 && tap(event),
     });
-  }
-
-  press(event) {
-    follow(event, { tap: () => this.page.tapped("throw") });
   }
 
   /** Draws or takes a tile that is dragged to the rack. */
@@ -95,7 +93,7 @@ export class Felt {
     }
     this.showFigure(this.indicator, t.indicator, round.indicator, round.okey);
     this.showFigure(this.wild, t.okey, "*", round.okey);
-    this.status.textContent = this.statusText(view, names, playing);
+    this.says.textContent = this.statusText(view, names, playing);
     this.status.classList.toggle("preparing", view.preparing.length > 0 && round.turn !== view.you);
     this.element.classList.toggle("mine", playing && round.turn === view.you);
   }
@@ -113,14 +111,14 @@ export class Felt {
     const turn = view.stage === "play" && round.turn === seat;
     const lost = round.lost[seat];
     const getsReady = view.preparing.includes(bot);
-    const note = getsReady ? t.getsReady : bot ? botName(bot) : !taken ? t.bot : here ? "" : t.away;
+    const note = getsReady ? t.getsReady : bot ? botName(bot) : !taken ? t.bot : view.seats[seat].bot_plays ? t.away : here ? "" : t.gone;
     plate.classList.toggle("turn", turn);
     const key = JSON.stringify([name, note, score, lost, round.tiles[seat], round.shown_by === seat]);
     if (plate.dataset.key === key) return;
     plate.dataset.key = key;
     plate.style.setProperty("--hue", [18, 205, 130, 285][seat]);
     plate.replaceChildren(
-      h("span", { class: "face", "aria-hidden": "true" }, bot ? h("span", { html: icon("robot") }) : !here ? h("span", { html: icon("away") }) : [...names[seat]][0]),
+      h("span", { class: "face", "aria-hidden": "true" }, bot ? h("span", { html: icon("robot") }) : !here ? h("span", { html: icon("away") }) : firstSign(names[seat])),
       h("span", { class: "who" }, h("b", {}, names[seat]), note ? h("small", {}, note) : null),
       h("span", { class: "points", "aria-label": t.points(score), role: "img" }, score),
       seat === view.you ? "" : h("span", { class: "backs", role: "img", "aria-label": t.tilesOf(round.tiles[seat]) },
@@ -134,6 +132,7 @@ export class Felt {
       const bots = new Set([...view.seats.map((seat) => seat.bot).filter(Boolean), ...view.preparing]);
       return t.preparing(view.preparing.map(botName).join(", "), bots.size - view.preparing.length, bots.size);
     }
+    if (view.seats[view.you]?.bot_plays) return t.asleep;
     if (view.you === null) return `${t.watching} ${t.turnOf(names[round.turn])}`;
     if (round.turn !== view.you) return t.turnOf(names[round.turn]);
     if (round.phase === "throw") return t.yourTurn.throw;
@@ -144,11 +143,10 @@ export class Felt {
 
   /** Shows what has just happened. `rackCell` gives the place of the rack to which the player's own tile comes. */
   fly(events, view, rackCell) {
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     for (const [seat, what, tile] of events) {
       if (what === "show") continue;
       clack(what === "draw" ? 0.8 : what === "finish" ? 1.4 : 1);
-      if (still) continue;
+      if (isStill()) continue;
       const side = this.side(seat);
       const mine = seat === view.you;
       const hand = mine ? rackCell(tile) : this.plates[side].querySelector(".face");
@@ -162,6 +160,9 @@ export class Felt {
     }
   }
 }
+
+/** The first sign of a name as people see it: an emoji may be several characters. */
+const firstSign = (name) => (Intl.Segmenter ? new Intl.Segmenter().segment(name)[Symbol.iterator]().next().value.segment : [...name][0]);
 
 /** Moves a tile from one element to another; the last tile of `hidden` is not shown until it has come. */
 function flyTile(text, okey, from, to, hidden) {

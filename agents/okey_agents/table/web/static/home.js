@@ -2,6 +2,7 @@
 
 import { keepSeat, keptSeats } from "./connection.js";
 import { h, icon } from "./dom.js";
+import { fairDeals } from "./ends.js";
 import { tileSvg } from "./tile.js";
 import { LANGUAGES, botName, language, t } from "./words.js";
 
@@ -25,48 +26,55 @@ function hero() {
 
 /** The first page. `app` answers to: create(settings, name), resume(table), speak(code). */
 export function homePage(app, welcome) {
-  const chosen = { preset: "gamelake", points: 20, teams: false, asLaid: false, pace: "normal", seats: [], name: "", ...read() };
+  const chosen = { preset: "gamelake", points: 20, teams: false, asLaid: false, pace: "normal", clock: "0", seats: [], name: "", switches: {}, ...read() };
   const bots = [...welcome.bots].sort((a, b) => LEVELS.includes(b) - LEVELS.includes(a));
   const standard = bots.includes("medium") ? "medium" : welcome.stand_in;
 
   const name = nameField(chosen.name);
   const presets = Object.keys(welcome.rules.presets).map((preset) => h("label", { class: "card" },
-    h("input", { type: "radio", name: "preset", value: preset, checked: preset === chosen.preset, onchange: () => fillSwitches() }),
+    h("input", { type: "radio", name: "preset", value: preset, checked: preset === chosen.preset, onchange: () => fillSwitches({}) }),
     h("span", {}, h("b", {}, t.presets[preset][0]), h("small", {}, t.presets[preset][1]))));
   const points = h("input", { type: "range", min: 5, max: 21, value: chosen.points, id: "points", oninput: () => (shownPoints.value = points.value) });
   const shownPoints = h("output", { for: "points" }, points.value);
   const check = (checked, text) => h("label", { class: "check" }, h("input", { type: "checkbox", checked }), h("span", {}, text));
+  const list = (id, texts) => h("select", { id }, Object.entries(texts).map(([value, text]) => h("option", { value, selected: value === chosen[id] }, text)));
   const teams = check(chosen.teams, t.teams);
   const asLaid = check(chosen.asLaid, t.asLaid);
-  const pace = h("select", { id: "pace" }, Object.entries(t.paces).map(([value, text]) => h("option", { value, selected: value === chosen.pace }, text)));
+  const pace = list("pace", t.paces);
+  const clock = list("clock", t.clocks);
   const seats = [1, 2, 3].map((seat) => h("select", { id: `seat-${seat}` },
     bots.map((bot) => h("option", { value: bot, selected: bot === (chosen.seats[seat] ?? standard) }, botName(bot))),
     h("option", { value: "person", selected: chosen.seats[seat] === "person" }, t.person)));
   const switches = h("div", { class: "switches" });
 
   const houseRules = welcome.rules.switches.filter(({ name }) => !OF_THEIR_OWN.includes(name));
-  function fillSwitches() {
+  function fillSwitches(house) {
     const standard = welcome.rules.presets[value("preset")];
-    switches.replaceChildren(...houseRules.map((house) => switchField(house, standard[house.name])));
+    switches.replaceChildren(...houseRules.map((rule) => switchField(rule, house[rule.name] ?? standard[rule.name])));
   }
   const value = (key) => form.querySelector(`[name="${key}"]:checked`)?.value ?? chosen[key];
 
-  const form = h("form", { class: "setup", onsubmit: (event) => {
-    event.preventDefault();
-    const changed = { start_points: Number(points.value), teams: teams.firstChild.checked };
+  /** What the form says, kept for the next table. */
+  function said() {
+    const house = {};
     for (const input of switches.querySelectorAll("[name]")) {
-      changed[input.name] = input.type === "checkbox" ? input.checked : "number" in input.dataset ? Number(input.value) : input.value;
+      house[input.name] = input.type === "checkbox" ? input.checked : "number" in input.dataset ? Number(input.value) : input.value;
     }
-    const settings = {
-      preset: value("preset"), switches: changed, pace: pace.value,
-      rack_check: asLaid.firstChild.checked ? "as_laid" : "free",
-      seats: ["person", ...seats.map((seat) => seat.value)],
+    const says = {
+      preset: value("preset"), points: Number(points.value), teams: teams.firstChild.checked, asLaid: asLaid.firstChild.checked,
+      pace: pace.value, clock: clock.value, seats: ["person", ...seats.map((seat) => seat.value)], name: name.input.value, switches: house,
     };
-    localStorage.setItem(CHOSEN, JSON.stringify({
-      preset: settings.preset, points: changed.start_points, teams: changed.teams, asLaid: asLaid.firstChild.checked,
-      pace: pace.value, seats: settings.seats, name: name.input.value,
-    }));
-    app.create(settings, name.input.value.trim() || t.you);
+    keep(says);
+    return says;
+  }
+
+  const form = h("form", { class: "setup", onchange: said, oninput: said, onsubmit: (event) => {
+    event.preventDefault();
+    const says = said();
+    app.create({
+      preset: says.preset, switches: { ...says.switches, start_points: says.points, teams: says.teams }, pace: says.pace, clock: Number(says.clock),
+      rack_check: says.asLaid ? "as_laid" : "free", seats: says.seats,
+    }, says.name.trim());
   } },
     name.label,
     h("fieldset", {}, h("legend", {}, t.whoPlays), h("div", { class: "chairs" },
@@ -75,11 +83,14 @@ export function homePage(app, welcome) {
       h("label", { class: "pick", for: "points" }, h("span", {}, t.startPoints), h("span", { class: "range" }, points, shownPoints)),
       teams, asLaid,
       h("label", { class: "pick" }, h("span", {}, t.paceTitle), pace),
-      h("details", {}, h("summary", {}, t.houseRules), switches)),
+      h("label", { class: "pick" }, h("span", {}, t.clockTitle), clock),
+      h("details", { open: Object.keys(chosen.switches).some((key) => chosen.switches[key] !== welcome.rules.presets[chosen.preset][key]) },
+        h("summary", {}, t.houseRules), switches)),
     h("button", { class: "primary big", type: "submit" }, t.deal));
-  fillSwitches();
+  fillSwitches(chosen.switches);
 
-  return h("main", { class: "home" }, h("div", { class: "corner" }, languageChoice((code) => app.speak(code))), hero(), keptTables(app), form);
+  return h("main", { class: "home" }, h("div", { class: "corner" }, languageChoice((code) => app.speak(code))), hero(), keptTables(app), form,
+    h("a", { href: "#games", class: "link" }, t.games.title));
 }
 
 /** The field for one switch of the rules: a check, a list, or a number. */
@@ -99,8 +110,10 @@ function keptTables(app) {
   const entries = Object.entries(keptSeats());
   if (!entries.length) return null;
   return h("nav", { class: "kept", "aria-label": t.goOn }, h("h2", {}, t.goOn),
-    entries.slice(-4).reverse().map(([table, { names }]) => h("div", { class: "kept-table" },
-      h("button", { onclick: () => app.resume(table) }, t.goOnAt((names ?? []).join(", ") || table)),
+    entries.sort(([, a], [, b]) => (b.at ?? 0) - (a.at ?? 0)).slice(0, 4).map(([table, { names, round, score, at }]) => h("div", { class: "kept-table" },
+      h("button", { onclick: () => app.resume(table) }, h("b", {}, t.goOnAt((names ?? []).join(", ") || table)),
+        h("small", {}, [round && t.round(round), score !== undefined && t.points(score), at && new Date(at).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" })]
+          .filter(Boolean).join(" · "))),
       h("button", { class: "plain", "aria-label": t.forget, title: t.forget, html: icon("close"), onclick: (event) => {
         keepSeat(table, null);
         event.currentTarget.parentElement.remove();
@@ -110,28 +123,44 @@ function keptTables(app) {
 /** The page behind an invitation. */
 export function joinPage(app, invite) {
   const name = nameField(read().name ?? "");
+  name.input.addEventListener("input", () => keep({ ...read(), name: name.input.value }));
   return h("main", { class: "home" }, h("div", { class: "corner" }, languageChoice((code) => app.speak(code))), hero(),
     h("form", { class: "setup", onsubmit: (event) => {
       event.preventDefault();
-      app.join(invite, name.input.value.trim() || t.you);
+      app.join(invite, name.input.value.trim());
     } }, h("h2", {}, t.joinTitle), name.label, h("button", { class: "primary big", type: "submit" }, t.join)));
+}
+
+/** The link for friends under every address that works, and as a QR code; made once, so that "Copied." stays. */
+export function invitation(view, app) {
+  if (app.invited?.invite === view.invite) return app.invited.element;
+  const here = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+  const pages = here && app.welcome.addresses.length ? app.welcome.addresses : [location.origin + location.pathname];
+  const links = pages.map((page) => `${page}#i=${view.invite}`);
+  const element = h("div", { class: "invitation" },
+    h("p", {}, t.lobbyText),
+    here && !app.welcome.addresses.length ? h("p", { class: "note" }, t.onlyHere) : null,
+    links.map((link) => {
+      const field = h("input", { readonly: true, value: link, class: "link-field", "aria-label": t.copy, onfocus: (event) => event.target.select() });
+      const text = h("span", {}, t.copy);
+      return h("div", { class: "copy" }, field, h("button", { type: "button", class: "primary", onclick: async () => {
+        field.select();
+        text.textContent = await navigator.clipboard?.writeText(link).then(() => true, () => false) ? t.copied : t.selected;
+      } }, h("span", { html: icon("link") }), text));
+    }),
+    h("div", { class: "qr", role: "img", "aria-label": t.qr }));
+  app.invited = { invite: view.invite, element };
+  app.send("invitation", { link: links[0] });
+  return element;
 }
 
 /** Waiting for friends: the link, and who is there. `app` answers to: start(), leave(). */
 export function lobbyPage(view, names, app) {
-  const link = `${location.origin}${location.pathname}#i=${view.invite}`;
-  const field = h("input", { readonly: true, value: link, class: "link-field", "aria-label": t.copy, onfocus: (event) => event.target.select() });
-  const copy = h("button", { class: "primary", html: `${icon("link")}<span></span>`, onclick: async () => {
-    field.select();
-    await navigator.clipboard?.writeText(link).catch(() => {});
-    copy.lastChild.textContent = t.copied;
-  } });
-  copy.lastChild.textContent = t.copy;
   return h("main", { class: "home lobby" }, hero(),
-    h("section", { class: "setup" }, h("h2", {}, t.lobbyTitle), h("p", {}, t.lobbyText),
-      h("div", { class: "copy" }, field, copy),
+    h("section", { class: "setup" }, h("h2", {}, t.lobbyTitle), invitation(view, app),
       h("ul", { class: "guests" }, view.seats.map((seat, i) => h("li", { class: seat.taken ? "taken" : "" },
         h("b", {}, names[i]), h("small", {}, seat.bot ? botName(seat.bot) : seat.taken ? "" : t.waiting)))),
+      fairDeals(view),
       h("div", { class: "buttons" },
         view.you === null ? null : h("button", { class: "primary", onclick: () => app.start() }, t.begin),
         h("button", { onclick: () => app.leave() }, t.actions.leave))));
@@ -141,6 +170,8 @@ function nameField(value) {
   const input = h("input", { type: "text", maxlength: 20, value, autocomplete: "nickname", placeholder: t.you, id: "name" });
   return { input, label: h("label", { class: "pick", for: "name" }, h("span", {}, t.yourName), input) };
 }
+
+const keep = (said) => localStorage.setItem(CHOSEN, JSON.stringify(said));
 
 function read() {
   try {

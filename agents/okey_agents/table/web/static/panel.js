@@ -1,10 +1,12 @@
 // The panel beside the table: score sheet, log, rules, keys.
 
 import { h, icon } from "./dom.js";
+import { fairDeals, scoreSheet } from "./ends.js";
 import { languageChoice } from "./home.js";
 import { eventText, t } from "./words.js";
 
 const TABS = ["score", "log", "rules", "keys"];
+const SWIPE = 50; // pixels
 
 export class Panel {
   /** `page` answers to: replay(round), closePanel(), speak(code). */
@@ -16,9 +18,24 @@ export class Panel {
     }, t[name]));
     this.body = h("div", { class: "panel-body", id: "panel-body", role: "tabpanel", tabindex: 0 });
     this.element = h("aside", { class: "panel" },
-      h("div", { class: "tabs", role: "tablist" }, this.tabs,
+      h("div", { class: "tabs", role: "tablist", onkeydown: (event) => this.walk(event) }, this.tabs,
         h("button", { class: "plain close", "aria-label": t.close, html: icon("close"), onclick: () => page.closePanel() })),
       this.body);
+    let from = null; // where a finger touched it: a swipe to the right closes it
+    this.element.addEventListener("pointerdown", (event) => (from = event));
+    this.element.addEventListener("pointerup", (event) => {
+      if (from && event.clientX - from.clientX > SWIPE && Math.abs(event.clientY - from.clientY) < SWIPE) page.closePanel();
+    });
+  }
+
+  /** The arrow keys go from tab to tab, as everywhere. */
+  walk(event) {
+    const at = TABS.indexOf(this.tab);
+    const to = { ArrowRight: (at + 1) % TABS.length, ArrowLeft: (at + TABS.length - 1) % TABS.length, Home: 0, End: TABS.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.open(TABS[to]);
+    this.tabs[to].focus();
   }
 
   open(tab) {
@@ -46,21 +63,7 @@ export class Panel {
   }
 
   score(view, names) {
-    const { history } = view.match;
-    const running = view.round && view.stage === "play";
-    const cells = (values, row) => values.map((value, seat) => h("td", { class: history[row]?.winner === seat ? "won" : null }, value));
-    const rounds = [...history, ...(running ? [view.round] : [])];
-    const starts = view.seats.map(({ score }, seat) => rounds.reduce((points, { lost }) => points + lost[seat], score));
-    const minus = (lost) => lost.map((points) => (points ? `−${points}` : "·"));
-    return h("table", { class: "sheet" },
-      h("thead", {}, h("tr", {}, h("th", {}), names.map((name, seat) => h("th", { scope: "col", class: seat === view.you ? "own" : null }, name)))),
-      h("tbody", {},
-        h("tr", {}, h("th", { scope: "row" }, t.start), starts.map((points) => h("td", {}, points))),
-        history.map((round, i) => h("tr", {},
-          h("th", { scope: "row" }, h("button", { class: "link", title: t.replay, onclick: () => this.page.replay(i + 1) }, `${i + 1} ▸`)),
-          cells(minus(round.lost), i))),
-        running ? h("tr", {}, h("th", { scope: "row" }, view.match.round), cells(minus(view.round.lost), -1)) : null),
-      h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t.now), view.seats.map((seat) => h("td", {}, seat.score)))));
+    return scoreSheet(view, names, (round) => this.page.replay(round));
   }
 
   logKey(view) {
@@ -74,11 +77,11 @@ export class Panel {
   }
 
   rulesKey(view) {
-    return view.rules;
+    return [view.rules, view.fair];
   }
 
   rules(view) {
-    return h("dl", { class: "rules" }, t.sheet(view.rules, view.settings).flatMap(([title, text]) => [h("dt", {}, title), h("dd", {}, text)]));
+    return h("div", {}, h("dl", { class: "rules" }, t.sheet(view.rules, view.settings).flatMap(([title, text]) => [h("dt", {}, title), h("dd", {}, text)])), fairDeals(view));
   }
 
   keys() {

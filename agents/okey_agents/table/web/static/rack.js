@@ -1,7 +1,7 @@
 // The rack (ıstaka): two rows of fifteen places. It keeps the player's order and sends it to the server.
 
-import { PLACES, ROW, inserted, merged, moved, sameTiles, sorted } from "./arrange.js";
-import { h, set } from "./dom.js";
+import { PLACES, ROW, blockAt, inserted, merged, moved, movedBlock, sameTiles, sorted } from "./arrange.js";
+import { h, isStill, set } from "./dom.js";
 import { follow } from "./drag.js";
 import { tileSvg } from "./tile.js";
 import { t, tileName } from "./words.js";
@@ -30,7 +30,8 @@ export class RackView {
       "data-place": place,
       tabindex: place === 0 ? 0 : -1,
       onpointerdown: (event) => this.press(event, place),
-      onclick: (event) => event.detail === 0 && this.enter(place),
+      onclick: (event) => event.detail === 0 && this.enter(place, event.shiftKey),
+      oncontextmenu: (event) => event.preventDefault(), // a long press takes a block
       onfocus: () => this.focusOn(place, false),
     });
   }
@@ -53,10 +54,10 @@ export class RackView {
     if (fresh) this.chosen = null;
     this.round = roundKey;
     this.leaving = null;
-    this.draw(fresh);
+    this.draw(fresh && !view.round.events.length);
   }
 
-  draw(fresh = false) {
+  draw(dealt = false) {
     this.cells.forEach((cell, place) => {
       const tile = this.places[place];
       const look = tile === null ? "" : `${tile}/${this.okey}`;
@@ -67,15 +68,10 @@ export class RackView {
       set(cell, "aria-label", `${this.nameOf(tile)}, ${t.place(Math.floor(place / ROW) + 1, (place % ROW) + 1)}`);
       set(cell, "aria-selected", tile === null ? null : String(place === this.chosen));
       cell.classList.toggle("chosen", place === this.chosen);
-      cell.classList.toggle("leaving", place === this.leaving);
+      cell.classList.toggle("leaving", this.leaving !== null && place >= this.leaving[0] && place <= this.leaving[1]);
       set(cell, "tabindex", place === this.focus ? 0 : -1);
-      if (fresh) cell.style.setProperty("--nth", place % ROW);
+      if (dealt) deal(cell.firstChild, place % ROW);
     });
-    if (fresh) {
-      this.element.classList.remove("dealt");
-      void this.element.offsetWidth; // restarts the animation of the deal
-      this.element.classList.add("dealt");
-    }
   }
 
   nameOf(tile) {
@@ -105,7 +101,7 @@ export class RackView {
   // --- what the player does ----------------------------------------------------------------------------
 
   sort(by, wrap) {
-    this.lay(sorted(this.places, by, this.okey, wrap));
+    this.lay(sorted(this.places, by, this.okey, wrap, PHONE.matches ? PHONE_ROW : ROW));
   }
 
   flip() {
@@ -115,8 +111,8 @@ export class RackView {
     else this.lay(this.places.with(place, this.places[place] === DOWN ? "*" : DOWN));
   }
 
-  move(from, to) {
-    this.lay(moved(this.places, from, to));
+  move(from, to, block = false) {
+    this.lay((block ? movedBlock : moved)(this.places, from, to));
   }
 
   /** Shows an order that the player has made, and sends it. */
@@ -135,20 +131,27 @@ export class RackView {
   press(event, place) {
     const tile = this.places[place];
     this.focusOn(place, false);
+    const pressedAt = performance.now();
+    let block = false; // with Shift, or after a long press, the tiles beside it come along
     follow(event, {
       ghost: tile === null ? null : () => {
-        this.leaving = place;
+        block = event.shiftKey || performance.now() - pressedAt > LONG;
+        this.leaving = block ? blockAt(this.places, place) : [place, place];
         this.draw();
-        return h("div", { html: tileSvg(shown(tile), this.okey) });
+        const [first, last] = this.leaving;
+        return h("div", { class: "carried", style: `--grip: ${place - first}` }, this.places.slice(first, last + 1).map((one) => h("span", { html: tileSvg(shown(one), this.okey) })));
       },
       over: (target) => this.page.hover(target),
       tap: () => {
-        if (tile !== null) this.choose(place === this.chosen ? null : place);
+        const before = this.tapped;
+        this.tapped = { place, at: performance.now() };
+        if (tile !== null && before?.place === place && this.tapped.at - before.at < DOUBLE) this.page.laid(place, "throw", false);
+        else if (tile !== null) this.choose(place === this.chosen ? null : place);
         else if (this.chosen !== null) this.move(this.chosen, place);
       },
       drop: (target) => {
-        if (target?.dataset.drop === "place") this.move(place, Number(target.dataset.place));
-        else if (target) this.page.laid(place, target.dataset.drop);
+        if (target?.dataset.drop === "place") this.move(place, Number(target.dataset.place), block);
+        else if (target && !block) this.page.laid(place, target.dataset.drop);
       },
       end: () => {
         this.leaving = null;
@@ -158,10 +161,10 @@ export class RackView {
   }
 
   /** Lifts a tile or puts it down, by Enter or the click of a screen reader. */
-  enter(place) {
+  enter(place, block) {
     if (this.chosen === place) this.choose(null);
     else if (this.chosen !== null) {
-      this.move(this.chosen, place);
+      this.move(this.chosen, place, block);
       this.page.say(t.putDown, true);
     } else if (this.places[place] !== null) {
       this.choose(place);
@@ -192,6 +195,13 @@ export class RackView {
     } else if (event.key === "Escape" && this.chosen !== null) this.choose(null);
   }
 
+  /** On a phone, the place for a tile that comes: the last free one of the row with fewer tiles; null: the server's choice. */
+  roomier(action) {
+    if (!PHONE.matches || !["draw", "take"].includes(action)) return null;
+    const [upper, lower] = [0, ROW].map((start) => this.places.slice(start, start + ROW).filter(Boolean).length);
+    return upper < lower ? this.places.lastIndexOf(null, ROW - 1) : this.places.lastIndexOf(null);
+  }
+
   /** Frees a place for a tile that is about to come, by moving the tile that stands there aside. */
   makeRoom(place) {
     const next = inserted(this.places, place, null);
@@ -199,6 +209,16 @@ export class RackView {
   }
 }
 
+/** Lets one tile fall into place. An animation of its own: a class on the rack would drop every tile that comes later. */
+function deal(tile, nth) {
+  if (isStill()) return;
+  tile?.animate([{ transform: "translateY(-60px) rotate(8deg)", opacity: 0 }, {}], { duration: 420, delay: nth * 28, easing: "ease", fill: "backwards" });
+}
+
+const PHONE = matchMedia("(max-width: 600px) and (orientation: portrait)"); // as in style.css
+const PHONE_ROW = 9; // tiles in a row that are large enough for a finger
+const LONG = 400; // ms of a long press
+const DOUBLE = 400; // ms between the taps of a double tap, at most
 const DOWN = "*-"; // an okey that lies face down; the server has no such text
 const faceUp = (tile) => (tile === DOWN ? "*" : tile);
 const shown = (tile) => (tile === DOWN ? "?" : tile);
