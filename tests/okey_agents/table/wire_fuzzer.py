@@ -17,7 +17,9 @@ import json
 import logging
 import random
 import re
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from starlette.websockets import WebSocket
@@ -35,12 +37,16 @@ from tests.lockstep import random_rules
 LIMITS = Limits(
     tables=8, connections=30, grace=0.0, messages_per_second=1e6, burst=10**6, back_off=0.02, most_back_off=0.05
 )
-TOLD = frozenset({"welcome", "seated", "view", "change", "error", "left", "hint", "replay", "record", "wait"})
+TOLD = frozenset(
+    {"welcome", "seated", "view", "change", "error", "left", "hint", "replay", "record", "wait", "games", "invitation"}
+)
 _HOME, _AWAY = "192.0.2.1", "198.51.100.7"
 _TURNS = 40
 """Turns of the event loop after a message: more than the server takes to answer what needs no bot."""
 _TRAIL = 25
 _GREEDY = make_bot("greedy", 1)
+_ME = ("m" * 32, "n" * 32, "short", None)
+"""Secrets of browsers, right and wrong."""
 
 
 class FaultError(AssertionError):
@@ -110,6 +116,11 @@ class Browser:
             for session in self.connection._server.sessions.values():
                 if str(session.table.seed) == str(seed) and not session.table.match.over:
                     raise FaultError("the record of a match that goes on")
+        elif kind == "replay":
+            for session in self.connection._server.sessions.values():
+                table = session.table
+                if table.stage == "play" and views.replay_of(table.match.round)["racks"] == message["racks"]:
+                    raise FaultError("the replay of a round that goes on")
         elif kind == "error":
             self.errors.append(message)
             text = message.get("text")
@@ -132,7 +143,8 @@ class Block(logging.Handler):
         self.told: collections.Counter[str] = collections.Counter()
         """What came back: messages by type, refusals by code."""
         seeds = itertools.count(number << 20)
-        self.server = TableServer(limits=LIMITS, new_seed=seeds.__next__, worlds=0)
+        self._folder = tempfile.TemporaryDirectory(prefix="okey-fuzz-")
+        self.server = TableServer(Path(self._folder.name), limits=LIMITS, new_seed=seeds.__next__, worlds=0)
         self.browsers: list[Browser] = []
         self.tokens: list[str] = []
         self._kinds: list[Callable[[Browser], None]] = [
@@ -168,6 +180,7 @@ class Block(logging.Handler):
                 browser.close()
             await asyncio.gather(*(browser.task for browser in self.browsers), return_exceptions=True)
             await self.server.close()
+            self._folder.cleanup()
             logging.getLogger().removeHandler(self)
         self.counts["tables"] += len(self.server.sessions)
         for browser in self.browsers:
@@ -258,6 +271,7 @@ class Block(logging.Handler):
             "switches": switches,
             "rack_check": rng.choice(["free", "free", "as_laid"]),
             "pace": "instant",
+            "clock": rng.choice([0, 15, 60]),
             "seats": [*(["person"] if people else []), *others][:4],
         }
 
@@ -276,12 +290,26 @@ class Block(logging.Handler):
             [
                 {"type": "act", "action": text, "at": table.moves if table else 0, "place": rng.choice([None, 3, 29])},
                 {"type": "arrange", "places": places, "down": []},
-                {"type": "create", "name": "B", "settings": self._settings(rng.randrange(5))},
-                {"type": "join", "invite": table.invite if table else "x", "name": "C"},
+                {"type": "create", "name": "B", "settings": self._settings(rng.randrange(5)), "me": rng.choice(_ME)},
+                {"type": "join", "invite": table.invite if table else "x", "name": "C", "me": rng.choice(_ME)},
+                self._about_games(),
+                {
+                    "type": "invitation",
+                    "link": rng.choice(["http://127.0.0.1/#/join/x", "", "javascript:0", "x" * 900]),
+                },
                 {"type": "sit", "token": rng.choice([*self.tokens, "x"])},
                 {"type": "replay", "round": rng.randrange(-1, 4)},
                 *({"type": kind} for kind in ("start", "ready", "hint", "whole", "record", "hello", "leave_table")),
             ]
+        )
+
+    def _about_games(self) -> dict[str, Any]:
+        rng = self.rng
+        names = [session.table.record_name for session in self.server.sessions.values()]
+        ask = rng.choice(["list", "list", "replay", "export", "forget", "review", "own"])
+        message = {"type": "games", "me": rng.choice(_ME), "ask": ask}
+        return message | (
+            {"record": rng.choice([*names, "../x"]), "round": rng.choice([1, 2, 99])} if ask != "list" else {}
         )
 
     def _good_move(self, browser: Browser) -> None:

@@ -208,13 +208,15 @@ class Connection:
         settings = message.get("settings", {})
         if not isinstance(settings, dict):
             raise Refused("malformed", f"settings={short(settings)}: expected an object")
+        person = person_of(message.get("me"))
         session, seat, token = self._server.create(settings, message.get("name", ""), self.address)
         self._created += 1
-        self._sit_down(session, seat, token, message.get("me"))
+        self._sit_down(session, seat, token, person)
 
     def _join(self, message: dict[str, Any]) -> None:
+        person = person_of(message.get("me"))
         session, seat, token = self._server.join(message.get("invite"), message.get("name", ""))
-        self._sit_down(session, seat, token, message.get("me"))
+        self._sit_down(session, seat, token, person)
 
     def _sit(self, message: dict[str, Any]) -> None:
         token = message.get("token")
@@ -229,8 +231,7 @@ class Connection:
         given = {"list": (person,), "replay": (person, record, number)}.get(ask, (person, record))
         self._send_later(ask, getattr(self._server, _ASKS[ask])(*given))
 
-    def _sit_down(self, session: Session, seat: int | None, token: str, me: Any = None) -> None:
-        person = person_of(me)
+    def _sit_down(self, session: Session, seat: int | None, token: str, person: str | None = None) -> None:
         if seat is not None and person is not None:
             session.table.seats[seat].person = person
         self._leave()
