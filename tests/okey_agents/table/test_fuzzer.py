@@ -21,7 +21,7 @@ def test_four_players_and_strangers_break_nothing() -> None:
     asyncio.run(block.run(1_500))
     assert block.told["change"] > 500
     assert block.counts["worlds"] > 300
-    for answer in ("malformed", "stale", "not_your_turn", "bad_token", "table_full", "flood", "games"):
+    for answer in ("malformed", "stale", "not_your_turn", "table_full"):
         assert block.told[answer] > 0, answer
 
 

@@ -295,7 +295,7 @@ class Block(logging.Handler):
                 self._about_games(),
                 {
                     "type": "invitation",
-                    "link": rng.choice(["http://127.0.0.1/#/join/x", "", "javascript:0", "x" * 900]),
+                    "link": f"http://127.0.0.1/#i={table.invite if table else 'x'}",
                 },
                 {"type": "sit", "token": rng.choice([*self.tokens, "x"])},
                 {"type": "replay", "round": rng.randrange(-1, 4)},
