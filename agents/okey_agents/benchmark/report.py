@@ -106,7 +106,7 @@ def page(results: Sequence[Mapping[str, Any]], suite: Suite) -> str:
     if table.failed or missing:
         lines += ["## Not everything was run", ""]
         lines += [f"- {_run(result)} failed: {_code(result['error'])}" for result in table.failed]
-        lines += [f"- {where} has no result yet." for where in missing]
+        lines += [f"- {where}." for where in missing]
         lines.append("")
     if table.names:
         lines += _ranking(table)
@@ -209,11 +209,14 @@ def _made(results: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _missing(table: _Table, suite: Suite) -> list[str]:
+    """What has no result yet, in sentences without an end; a seed that was not begun is one of them."""
     there = {(r["task"], r["algorithm"], r["seed"]) for r in (*table.done, *table.failed)}
-    return [
-        f"{_code(run.algorithm.name)} on {run.task}, seed {run.seed},"
-        for run in suite.runs()
-        if (run.task, run.algorithm.name, run.seed) not in there
+    runs = suite.runs()
+    begun = {run.seed for run in runs if (run.task, run.algorithm.name, run.seed) in there}
+    return [f"seed {seed}: no run has a result yet" for seed in sorted({run.seed for run in runs} - begun)] + [
+        f"{_code(run.algorithm.name)} on {run.task}, seed {run.seed}, has no result yet"
+        for run in runs
+        if run.seed in begun and (run.task, run.algorithm.name, run.seed) not in there
     ]
 
 

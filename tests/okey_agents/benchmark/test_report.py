@@ -136,6 +136,10 @@ def test_failures_and_gaps_are_said() -> None:
     assert "- `worse` on okey/Race-v0, seed 0 failed: `` ValueError: a \\| `b` <c> ``" in text
     assert "- `worse` on okey/Race-v0, seed 1, has no result yet." in text
     assert "`worse`" not in text.split("## All tasks")[1]
+    of_one_seed = [one for one in GOOD if one["seed"] == 0]
+    text = page(of_one_seed, suite_of("good", tasks=(RACE,)))
+    assert "- seed 1: no run has a result yet." in text
+    assert "seed 1, has no result" not in text
 
 
 def test_a_page_of_failures_alone(tmp_path: Path) -> None:
