@@ -21,13 +21,16 @@ def serving(tables: TableServer, port: int = 0) -> Iterator[str]:
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:
-        while not server.started:
+        while not (server.started and tables.ready.is_set()):  # the first server on a machine compiles for a minute
             assert thread.is_alive()
             time.sleep(0.01)
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
     finally:
         server.should_exit = True
-        thread.join()
+        thread.join(30)
+        server.force_exit = True  # whatever a page does, a test that has failed must come to its end
+        thread.join(30)
+        assert not thread.is_alive()
         listener.close()
 
 

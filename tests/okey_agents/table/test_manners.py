@@ -128,8 +128,8 @@ def test_who_leaves_by_back_does_not_hold_the_others_up(browser: Browser) -> Non
 
 @pytest.fixture
 def quick_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clocks that tests can wait for: a second for a turn, and no bank."""
-    monkeypatch.setattr(settings, "CLOCKS", (0, 1))
+    """Clocks that tests can wait for, and that a busy machine does not miss: four seconds for a turn, and no bank."""
+    monkeypatch.setattr(settings, "CLOCKS", (0, 4))
     monkeypatch.setattr(table_module, "BANK", 0.0)
     monkeypatch.setattr(table_module, "NEXT_ROUND", 1.0)
 
@@ -139,8 +139,8 @@ def test_an_idle_friend_holds_nobody_up_and_takes_over_again(browser: Browser) -
     with serving(server_of()) as url:
         host = Visitor(browser, url)
         page = host.page
-        page.evaluate("document.querySelector('#clock').append(new Option('1', '1'))")
-        page.select_option("#clock", "1")
+        page.evaluate("document.querySelector('#clock').append(new Option('4', '4'))")
+        page.select_option("#clock", "4")
         host.set_up(seat_1="person")
         friend = Visitor(browser, page.locator(".link-field").input_value(), PHONE, has_touch=True)
         friend.page.fill("#name", "Can")

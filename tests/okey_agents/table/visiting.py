@@ -4,13 +4,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from okey_agents.table.web.table_server import Limits, TableServer
 from okey_env import Deal
 from okey_env.match import Match
 from tests.okey_agents.table.serving import same_seeds
 
+expect.set_options(timeout=30_000)  # on a busy machine five seconds are not enough
 CHROMIUM = shutil.which("chromium")
 FINISHED = "R1 R2 R3 R4 B5 B6 B7 K9 Y9 R9 Y11 Y12 Y13 * K2"
 SMALL_PHONE: Any = {"width": 360, "height": 640}
@@ -42,14 +43,21 @@ class Visitor:
         page.wait_for_selector(".table, .lobby")
 
     def drag(self, what: Locator, to: Locator) -> None:
-        a, b = what.bounding_box(), to.bounding_box()
-        assert a is not None
-        assert b is not None
+        a, b = self._still(what), self._still(to)
         mouse = self.page.mouse
         mouse.move(a["x"] + a["width"] / 2, a["y"] + a["height"] / 2)
         mouse.down()
         mouse.move(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2, steps=4)
         mouse.up()
+
+    def _still(self, what: Locator) -> Any:
+        """Where something is, once it does not move any more."""
+        box = what.bounding_box()
+        while True:
+            self.page.wait_for_timeout(40)
+            before, box = box, what.bounding_box()
+            if box is not None and box == before:
+                return box
 
     @property
     def tiles(self) -> list[str]:

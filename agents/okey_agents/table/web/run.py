@@ -17,6 +17,8 @@ from okey_env.bots import BotSpec, make_bot
 
 _FRAME = 64 * 1024
 """Bytes of a message at which a connection is closed. The limit of `TableServer` refuses shorter messages first."""
+_LAST_SECONDS = 5
+"""Seconds that pages have to close their connections when the server ends."""
 _BACKLOG = 128
 """Connections that wait to be accepted."""
 
@@ -93,6 +95,7 @@ def configuration(tables: TableServer, names: Collection[str] = ()) -> uvicorn.C
         ws_max_size=_FRAME,
         ws_per_message_deflate=False,
         backlog=_BACKLOG,
+        timeout_graceful_shutdown=_LAST_SECONDS,
         log_level="error",
         lifespan="on",
     )
