@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.checks import shown
-from okey_env.engine.events import EVENTS, HIDDEN_TILE
+from okey_env.engine.events import EVENTS, HIDDEN_TILE, unpack_events
 from okey_env.engine.history import recent_events
 from okey_env.engine.state import LOG_SIZE
 from okey_env.tiles import NUM_KINDS, NUM_SEATS
@@ -54,13 +54,7 @@ def recent(
 
 def as_array(entries: npt.NDArray[np.uint16], last: int | None) -> npt.NDArray[np.int8]:
     """The entries of an observation as `(last, 3)` events, or all of them as `(n, 3)`."""
-    numbers = entries.astype(np.int64)
-    if last is not None:
-        numbers = numbers[-last:]
-    events = np.full((len(numbers) if last is None else last, len(COLUMNS)), PADDING, np.int8)
-    kinds = numbers % (HIDDEN_TILE + 1)
-    held = events[: len(numbers)]
-    held[:, 0] = numbers // (HIDDEN_TILE + 1) % NUM_SEATS
-    held[:, 1] = numbers // (HIDDEN_TILE + 1) // NUM_SEATS
-    held[:, 2] = np.where(kinds == HIDDEN_TILE, HIDDEN, kinds)
+    numbers, seats, kinds = unpack_events(entries if last is None else entries[-last:])
+    events = np.full((len(kinds) if last is None else last, len(COLUMNS)), PADDING, np.int8)
+    events[: len(kinds)] = np.stack([seats, numbers, np.where(kinds == HIDDEN_TILE, HIDDEN, kinds)], axis=1)
     return events

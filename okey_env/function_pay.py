@@ -18,9 +18,6 @@ class FunctionPay:
         function: gives the totals of the four seats of a `Round`.
         rules: of the games.
         num_games: `N`.
-
-    Raises:
-        ValueError: `function` is no function.
     """
 
     def __init__(self, function: RewardFunction, rules: Rules, num_games: int) -> None:

@@ -225,12 +225,14 @@ def parse_reward(reward: str) -> RewardName:
     return RewardName(base, term, weight)
 
 
-def check_weight(weight: Any, reward: str) -> float:
+def check_weight(weight: Any, reward: str | RewardFunction) -> float:
     """A new weight for the dense term of a reward, checked.
 
     Raises:
         ValueError: the reward has no dense term, or the weight is not a number of points from 0 to `MOST_WEIGHT`.
     """
+    if not isinstance(reward, str):
+        raise ValueError("the reward is a function, which has no dense term to weigh: expected one like 'win+distance'")
     if not parse_reward(reward).term:
         raise ValueError(f"reward={reward!r} has no dense term to weigh: expected a reward like '{reward}+distance'")
     return real_number("distance_weight", weight, 0, MOST_WEIGHT, " points for each tile")

@@ -138,7 +138,7 @@ class SelfPlay:
         self.terminated = np.zeros(num_games, np.bool_)
         self.truncated = np.zeros(num_games, np.bool_)
         matches = plays_matches(episode)
-        self._reward = reward if isinstance(reward, str) else "a function"
+        self._reward = reward
         self._terms = _terms(reward, matches, start)
         self._function = FunctionPay(reward, self.rules, num_games) if callable(reward) else None
         self._paid = np.zeros((num_games, NUM_SEATS), np.float32)
@@ -381,7 +381,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         self._seated = np.zeros((num_envs, NUM_SEATS - 1), np.int64)  # index in `_bots`: right, opposite, left
         self._learning_seat = learning_seat_of(learning_seat)
         self._matches = plays_matches(episode)
-        self._reward = reward if isinstance(reward, str) else "a function"
+        self._reward = reward
         self._terms = _terms(reward, self._matches, start)
         self._function = FunctionPay(reward, self.rules, num_envs) if callable(reward) else None
         self._illegal_reward = illegal_reward(reward, self.rules, matches=self._matches)
@@ -493,17 +493,10 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
         return self._observation(), rewards, terminated, truncated, infos
 
     def events(self, last: int = 64) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
-        """The newest events of each round as the learning seat knows them, oldest first; see `okey_env.events`.
-
-        Args:
-            last: the most events of a round, 1 to 512.
-
-        Returns:
-            `(N, last, 3)` int8: seat, event and kind, and -1 after the last event; and how many there are, `(N,)`.
-            There are none if the rules show only the tops of the heaps.
+        """The newest events of each round as the learning seat knows them; as `SelfPlay.events`.
 
         Raises:
-            ValueError: `last` is something else.
+            ValueError: `last` is something else than 1 to 512.
         """
         return recent(self.games, self._seats, whole_number("last", last, 1, MAX_EVENTS))
 
@@ -522,7 +515,7 @@ class OkeyVectorEnv(gymnasium.vector.VectorEnv[dict[str, npt.NDArray[Any]], npt.
     @distance_weight.setter
     def distance_weight(self, weight: float) -> None:
         self._terms = self._terms._replace(weight=check_weight(weight, self._reward))
-        name = parse_reward(self._reward)
+        name = parse_reward(str(self._reward))  # a function has been refused
         price = illegal_reward(f"{name.base}+{weight!r}*{name.term}", self.rules, matches=self._matches)
         self._illegal_reward = min(self._illegal_reward, price)
 

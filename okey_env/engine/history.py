@@ -4,8 +4,10 @@ import numpy as np
 import numpy.typing as npt
 
 from okey_env.engine._jit import kernel
-from okey_env.engine.events import EVENT_DRAW, unpack_event
-from okey_env.tiles import NUM_KINDS, NUM_SEATS
+from okey_env.engine.events import HIDDEN_TILE, unpack_event
+from okey_env.engine.observe import observe_events
+from okey_env.engine.state import LOG_SIZE
+from okey_env.tiles import NUM_KINDS
 
 
 @kernel
@@ -23,13 +25,13 @@ def recent_events(
         events: `(N, L, 3)` to fill from the left with seat, event and kind; 53 where the kind is hidden.
         lengths: `(N,)` to fill: how many events were written; 0 if the rules show only the tops of the heaps.
     """
+    seen = np.zeros(LOG_SIZE, np.uint16)
     for i in range(len(games)):
-        game, seat = games[i], seats[i]
-        count = int(game.num_events) if game.rules.top_only == 0 else 0
+        count = observe_events(games[i], seats[i], seen)
         first = max(count - events.shape[1], 0)
         for place in range(count - first):
-            event, actor, kind = unpack_event(game.log[first + place])
-            events[i, place, 0] = (actor - seat) % NUM_SEATS
+            event, actor, kind = unpack_event(seen[first + place])
+            events[i, place, 0] = actor
             events[i, place, 1] = event
-            events[i, place, 2] = NUM_KINDS if event == EVENT_DRAW and actor != seat else kind
+            events[i, place, 2] = NUM_KINDS if kind == HIDDEN_TILE else kind
         lengths[i] = count - first

@@ -21,7 +21,7 @@ from okey_env.record import Record
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module or nothing
 
 _Written = tuple[Match, tuple[str, ...], Mapping[str, Mapping[str, Any]]]
 """A match, the names of its players, and by person what is kept of it for them."""
