@@ -32,10 +32,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from okey_agents.provenance import commit
 from okey_agents.table.web.changes import changed
 from okey_agents.training.checkpoint import checkpoints
-from okey_agents.training.runs import CHECKPOINTS, CONFIG_FILE
+from okey_agents.training.runs import CHECKPOINTS
 from tests.okey_agents.conftest import TINY, TINY_BRANCHING, TINY_SCORER_PPO
 from tests.okey_agents.table.test_wire import Wire
-from tests.okey_agents.training.test_kill import LOADED, as_toml, train_and_die
+from tests.okey_agents.training.test_kill import LOADED, as_toml, tried
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-c", "import sys; from okey_agents.cli import main; sys.exit(main())")
@@ -79,15 +79,10 @@ class LostError(AssertionError):
 
 def train(processes: ForkServerContext, config: Path, folder: Path, kind: str, number: int) -> bool:
     """Begin a run or go on with it; whether it was killed before its end."""
-    resume = ["--resume"] if (folder / CONFIG_FILE).is_file() else []
-    said = folder.with_suffix(".txt")
-    arguments = ["train", str(config), "--run", str(folder), *resume]
-    process = processes.Process(target=train_and_die, args=(arguments, str(folder), kind, number, str(said)))
-    process.start()
-    process.join()
-    if process.exitcode not in (0, -signal.SIGKILL):
-        raise LostError(f"a run could not go on: {said.read_text(encoding='utf-8')[-2000:]}")
-    return process.exitcode != 0
+    exitcode, said = tried(processes, config, folder, kind, number)
+    if exitcode not in (0, -signal.SIGKILL):
+        raise LostError(f"a run could not go on: {said[-2000:]}")
+    return exitcode != 0
 
 
 def kill_training(recipe: str, kills: int, folder: Path) -> int:

@@ -38,7 +38,6 @@ FORMAT = "okey-env bot"
 FORMAT_VERSION = 1
 """This number changes whenever a folder written before would be read wrongly."""
 WEIGHTS_FILE = "weights.npz"
-ONNX_FILE = "policy.onnx"
 
 SCORER_ENCODER = "candidates"
 """The name of the features of `thinking.scorer`, in place of the name of an encoder."""

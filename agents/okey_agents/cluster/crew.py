@@ -16,7 +16,7 @@ MOST_TRIES = 5
 MOST_BEGINNERS = 20
 """Workers that may be lost before they were ready, with nobody ready or done meanwhile."""
 PATIENCE = 300.0
-"""Seconds in which something has to happen: a machine may have to be started first."""
+"""Seconds that nobody plays, after which it is given up: a machine may have to be started first."""
 _LOOK_EVERY = 1.0
 
 
@@ -47,10 +47,10 @@ def play_by_crew(crew: Crew, chunks: Sequence[Chunk], size: int, patience: float
         crew: the workers; nobody is hired yet.
         chunks: what is played.
         size: the most workers.
-        patience: seconds in which something has to happen.
+        patience: seconds that nobody plays, after which it is given up. A chunk may take as long as it takes.
 
     Raises:
-        RuntimeError: workers are lost one after the other, or nothing happens.
+        RuntimeError: workers are lost one after the other, or none becomes ready.
         Exception: what the setup raised at a worker, such as a bot that cannot be made there.
     """
     left = deque(range(len(chunks)))
@@ -85,12 +85,12 @@ def play_by_crew(crew: Crew, chunks: Sequence[Chunk], size: int, patience: float
                 tries[None] = 0
                 idle.append(worker)
             while left and idle:
-                worker = idle.pop()
-                if worker in jobs:
-                    jobs[worker] = left.popleft()
-                    crew.give(worker, chunks[jobs[worker] or 0])
-            if time.monotonic() - heard > patience:
+                worker, job = idle.pop(), left.popleft()
+                jobs[worker] = job
+                crew.give(worker, chunks[job])
+            nobody_plays = wanted not in results and all(job is None for job in jobs.values())
+            if nobody_plays and time.monotonic() - heard > patience:
                 raise RuntimeError(
-                    f"no worker was ready or done for {patience:g} seconds: are there machines with a free core?"
+                    f"no worker was ready for {patience:g} seconds: are there machines with a free core?"
                 )
         yield results.pop(wanted)

@@ -66,6 +66,7 @@ def unpacked(data: bytes, folder: Path) -> Setup:
 
 def _luggage_of(spec: str | Path) -> Luggage:
     written = read_name(spec)
-    place = Path(written.place).resolve()
-    files = {str(file.resolve().relative_to(place.parent)): file.read_bytes() for file in files_of(spec)}
-    return Luggage(place.name, written.item, files)
+    place, name = Path(written.place), Path(written.place).resolve().name  # of the folder `.` as well
+    inside, above = (place, name) if written.kind == "folder" else (place.parent, "")
+    files = {str(above / file.relative_to(inside)): file.read_bytes() for file in files_of(spec)}
+    return Luggage(name, written.item, files)

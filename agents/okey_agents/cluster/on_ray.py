@@ -87,7 +87,7 @@ class _RayCrew:
 
     def __init__(self, ray: Any, setup: bytes) -> None:
         self._ray = ray
-        self._setup = ray.put(setup)
+        self._setup, self._program = ray.put(setup), _program()
         self._actor = ray.remote(num_cpus=1, max_restarts=0)(_Worker)
         self._actors: dict[Hashable, Any] = {}
         self._calls: dict[Any, Hashable] = {}
@@ -95,7 +95,7 @@ class _RayCrew:
     def hire(self) -> Hashable:
         """Start an actor."""
         worker = len(self._actors)
-        actor = self._actors[worker] = self._actor.remote(self._setup, _same_program())
+        actor = self._actors[worker] = self._actor.remote(self._setup, self._program)
         self._calls[actor.begin.remote()] = worker
         return worker
 
@@ -134,7 +134,7 @@ class _Worker:
 
     def begin(self) -> None:
         """Make the bots ready; what is wrong with them is raised here."""
-        own = _same_program()
+        own = _program()
         for name, version in self._program.items():
             if None not in (version, own[name]) and version != own[name]:
                 raise ValueError(f"a machine of the cluster has {name} {own[name]}: expected {version}, as here")
@@ -159,7 +159,7 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
-def _same_program() -> dict[str, Any]:
+def _program() -> dict[str, Any]:
     """What has to be the same everywhere for the numbers to be the same."""
     found = versions()
     return {"commit": commit(), **{name: found[name] for name in ("okey-env", "numpy", "numba")}}

@@ -3,33 +3,39 @@
 import io
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from okey_agents.bots.folder import FORMAT, FORMAT_VERSION, ONNX_FILE, WEIGHTS_FILE, checksum, load_bot
+from okey_agents.bots.folder import FORMAT, FORMAT_VERSION, WEIGHTS_FILE, checksum, load_bot
 from okey_agents.training.checkpoint import Checkpoint
 from okey_agents.training.runs import EVALUATION_FILE, RUN_FILE, as_json
 from okey_agents.training.schema import Config
 from okey_agents.training.sections import GameConfig, RunConfig
 from okey_env.actions import ACTIONS_VERSION
-from okey_env.bots import BOT_FILE
+from okey_env.bot_lookup import BOT_FILE, ONNX_FILE
 from okey_env.files import write_whole
 from okey_env.rules import as_rules
 
 
-def checked_folder(folder: Path) -> None:
+def checked_folder(folder: Path, own: Collection[str] = ()) -> None:
     """Check that a bot may be written to a folder.
+
+    Args:
+        folder: may be missing, or empty, or hold an exported bot.
+        own: names of files, beside which nothing else may lie in a folder that holds none.
 
     Raises:
         ValueError: it is a file, or holds something that is not a bot.
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file: choose another name for the bot")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / BOT_FILE).is_file():
+    if not folder.is_dir() or (folder / BOT_FILE).is_file():
+        return
+    if any(path.name not in own for path in folder.iterdir()):
         raise ValueError(f"{folder} holds something that is not a bot: choose another folder")
 
 

@@ -5,6 +5,7 @@ file in onnxruntime and the module in torch must agree on the observations of wh
 """
 
 import contextlib
+import copy
 import io
 import json
 import logging
@@ -21,16 +22,18 @@ import torch
 
 from okey_agents.bots.onnx import OnnxNetwork, load_network
 from okey_agents.provenance import provenance
+from okey_agents.training.bot_folder import checked_folder
 from okey_agents.training.export import export_network, observations_of_rounds, worst_difference
 from okey_agents.training.networks import PolicyNetwork
 from okey_env.actions import ACTIONS_VERSION, NUM_ACTIONS
-from okey_env.bot_lookup import ONNX_FILE, object_named
+from okey_env.bot_lookup import ONNX_FILE, object_named, said
 from okey_env.checks import shown
 from okey_env.encoders import Encoder, installed_encoder
 from okey_env.files import write_whole
 
 Floats = npt.NDArray[np.float32]
 
+_MANIFEST = str(Path(ONNX_FILE).with_suffix(".json"))
 TOLERANCE = 1e-3
 """The largest difference of scores, relative to the largest of a position; sums in another order differ less."""
 
@@ -65,8 +68,7 @@ def export_foreign(what: str, folder: Path, encoder: str, weights: Path | None =
         try:
             module.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
         except Exception as error:  # torch has many classes for it
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{weights} does not fit {what!r}: {reason:.300}") from error
+            raise ValueError(f"{weights} does not fit {what!r}: {said(error)}") from error
     return export_module(module, folder, encoder, name)
 
 
@@ -74,7 +76,7 @@ def export_module(module: torch.nn.Module, folder: Path, encoder: str | Encoder,
     """Export a torch module from observations `(N, E)` to scores `(N, 109)`; of a tuple the first is taken.
 
     Args:
-        module: it is exported in the mode `eval`, from the CPU. A network of ours is exported as `export_network` does.
+        module: a copy of it is exported, in the mode `eval`. A network of ours is exported as `export_network` does.
         folder: the folder to make; an export that is there is replaced.
         encoder: an installed encoder, or its name.
         name: of the bot; None: the name of the folder.
@@ -89,8 +91,8 @@ def export_module(module: torch.nn.Module, folder: Path, encoder: str | Encoder,
     if isinstance(module, PolicyNetwork):
         return export_network(module, folder, name=name)
     found = _installed(encoder)
-    _check_folder(folder)
-    scores = _Scores(module).to("cpu", torch.float32).eval()
+    checked_folder(folder, {ONNX_FILE, _MANIFEST})
+    scores = _Scores(copy.deepcopy(module)).to("cpu", torch.float32).eval()
     observations, masks = observations_of_rounds(found)
     by_torch = _by_torch(scores, observations)
     with _quiet():
@@ -106,8 +108,7 @@ def export_module(module: torch.nn.Module, folder: Path, encoder: str | Encoder,
                 verbose=False,
             )
         except Exception as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{type(module).__name__} cannot be written as ONNX: {reason:.300}") from error
+            raise ValueError(f"{type(module).__name__} cannot be written as ONNX: {said(error)}") from error
     assert program is not None
     with _unfinished(folder) as place:
         write_whole(place / ONNX_FILE, program.model_proto.SerializeToString())
@@ -134,7 +135,7 @@ def export_onnx(file: Path, folder: Path, encoder: str | Encoder, name: str | No
         ValueError: the file is missing or no such network, gives a legal action NaN, or `folder` holds something else.
     """
     found = _installed(encoder)
-    _check_folder(folder)
+    checked_folder(folder, {ONNX_FILE, _MANIFEST})
     if not file.is_file():
         raise ValueError(f"there is no file {str(file)!r}")
     observations, masks = observations_of_rounds(found)
@@ -167,8 +168,7 @@ def _by_torch(scores: _Scores, observations: Floats) -> Floats:
         with torch.no_grad():
             given = scores(torch.from_numpy(observations))
     except Exception as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"the module cannot be called with float32 {observations.shape}: {reason:.300}") from error
+        raise ValueError(f"the module cannot be called with float32 {observations.shape}: {said(error)}") from error
     expected = (len(observations), NUM_ACTIONS)
     if not isinstance(given, torch.Tensor) or tuple(given.shape) != expected:
         what = tuple(given.shape) if isinstance(given, torch.Tensor) else type(given).__name__
@@ -184,17 +184,6 @@ def _installed(encoder: str | Encoder) -> Encoder:
     if isinstance(encoder, Encoder) and found is not encoder:
         raise ValueError(f"encoder={name!r}: another encoder is installed under this name")
     return found
-
-
-def _check_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file: choose another name for the bot")
-    if folder.is_dir() and {path.name for path in folder.iterdir()} - {ONNX_FILE, _manifest_name()}:
-        raise ValueError(f"{folder} holds something else: choose another folder")
-
-
-def _manifest_name() -> str:
-    return str(Path(ONNX_FILE).with_suffix(".json"))
 
 
 @contextlib.contextmanager
@@ -216,7 +205,7 @@ def _finish(place: Path, folder: Path, encoder: Encoder, name: str | None, origi
         "actions_version": ACTIONS_VERSION,
         "exported": {**origin, **provenance()},
     }
-    write_whole(place / _manifest_name(), json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    write_whole(place / _MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     load_network(place / ONNX_FILE)
     place.chmod(0o755)
     if folder.exists():

@@ -95,8 +95,22 @@ def test_nobody_waits_for_ever() -> None:
         def wait(self, seconds: float) -> Sequence[tuple[Hashable, ChunkResult | Exception | None]]:
             return []
 
-    with pytest.raises(RuntimeError, match="no worker was ready or done for 0 seconds"):
+    with pytest.raises(RuntimeError, match="no worker was ready for 0 seconds"):
         list(play_by_crew(Silent(1, 0), CHUNKS, 2, patience=0.0))
+
+
+def test_a_chunk_may_take_longer_than_anybody_waits_for_a_worker() -> None:
+    class Slow(Mortal):
+        waited = 0
+
+        def wait(self, seconds: float) -> Sequence[tuple[Hashable, ChunkResult | Exception | None]]:
+            self.waited += 1
+            thinking = all(chunk is not None for _, chunk in self._events) and self.waited % 5
+            return [] if thinking else super().wait(seconds)
+
+    assert same(
+        list(play_by_crew(Slow(1, 0), CHUNKS[:2], 1, patience=0.0)), list(map(ChunkPlayer(SETUP).play, CHUNKS[:2]))
+    )
 
 
 @pytest.mark.heavy
@@ -129,6 +143,8 @@ def test_bots_travel_with_what_lies_in_their_files(tmp_path: Path) -> None:
     (home / "one.py").write_text("class A:\n    def act(self, seen):\n        return seen.legal_actions[0]\n")
     (home / "folder" / "bot.py").write_text("from deeper.part import choose as act\n")
     (home / "folder" / "deeper" / "part.py").write_text("def choose(seen):\n    return seen.legal_actions[-1]\n")
+    (home / "elsewhere.txt").write_text("what the folder links to")
+    (home / "folder" / "link.txt").symlink_to(home / "elsewhere.txt")
     data = packed_for_away(Setup((f"{home / 'one.py'}:A", str(home / "folder"), "greedy", GreedyBot), Rules(), 1))
     for file in sorted(home.rglob("*"), reverse=True):
         if file.is_file():
@@ -137,6 +153,7 @@ def test_bots_travel_with_what_lies_in_their_files(tmp_path: Path) -> None:
     assert str(setup.specs[0]).endswith("one.py:A")
     assert [Path(str(spec)).is_relative_to(tmp_path / "away") for spec in setup.specs[:2]] == [True, True]
     assert (Path(str(setup.specs[1])) / "deeper" / "part.py").is_file()
+    assert (Path(str(setup.specs[1])) / "link.txt").read_text() == "what the folder links to"
     assert setup.specs[2:] == ("greedy", GreedyBot)
     assert ChunkPlayer(Setup(setup.specs[:1], Rules(), 1)).names == ["A"]
 

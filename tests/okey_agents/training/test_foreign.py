@@ -144,7 +144,7 @@ def test_wrong_names_and_folders_are_refused(tmp_path: Path) -> None:
         (f"{source}:absent", "bot", "flat", None, "absent"),
         (f"{source}:narrow", "bot", "flat", None, r"gives \(1024, 7\)"),
         (f"{source}:network", "bot", "flatt", None, "encoder='flatt' is not an encoder"),
-        (f"{source}:network", "full", "flat", None, "holds something else"),
+        (f"{source}:network", "full", "flat", None, "holds something that is not a bot"),
         (f"{source}:network", "bot", "flat", tmp_path / "bad.pt", "bad.pt does not fit"),
         (str(tmp_path / "none.onnx"), "bot", "flat", None, "there is no file"),
         (str(tmp_path / "bad.onnx"), "bot", "flat", None, "is not a network that onnxruntime can run"),

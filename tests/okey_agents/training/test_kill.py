@@ -62,15 +62,21 @@ def processes() -> ForkServerContext:
     return context
 
 
-def killed(processes: ForkServerContext, config: Path, folder: Path, kind: str, number: int) -> None:
-    """Train, or go on with what has begun, until the process is killed."""
+def tried(processes: ForkServerContext, config: Path, folder: Path, kind: str, number: int) -> tuple[int | None, str]:
+    """Train, or go on with what has begun, until the process is killed or done: its exit code, and what it said."""
     resume = ["--resume"] if (folder / CONFIG_FILE).is_file() else []
     said = folder.with_suffix(".txt")
     arguments = ["train", str(config), "--run", str(folder), *resume]
     process = processes.Process(target=train_and_die, args=(arguments, str(folder), kind, number, str(said)))
     process.start()
     process.join()
-    assert process.exitcode == -signal.SIGKILL, said.read_text()
+    return process.exitcode, said.read_text(encoding="utf-8")
+
+
+def killed(processes: ForkServerContext, config: Path, folder: Path, kind: str, number: int) -> None:
+    """Train, or go on with what has begun, until the process is killed."""
+    exitcode, said = tried(processes, config, folder, kind, number)
+    assert exitcode == -signal.SIGKILL, said
 
 
 def as_toml(data: dict[str, Any]) -> str:
